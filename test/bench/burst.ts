@@ -13,7 +13,7 @@ const project = {
   metadata: { costCentre: '4711', audience: 'internal' },
 }
 /** Longer than the windows of a chat that matter here, in milliseconds. */
-const silence = 31_000
+const usualSilence = 31_000
 /** The share of requests whose status card is in the chat: 12 of 30. */
 const shareInChat = 0.4
 
@@ -31,7 +31,7 @@ export interface BurstTimes {
  * Measures the links of one person whose requests are all approved at the same moment. Of 30 requests, 12 have their status
  * card in the chat, so updates of these cards and links share the limits of one chat.
  */
-export async function measureBurst(place: Place, count: number): Promise<BurstTimes> {
+export async function measureBurst(place: Place, count: number, silence = usualSilence): Promise<BurstTimes> {
   const connector = await startConnector()
   const tenant = await startTenant(place.dataDir)
   const service = await startService(place.dataDir, { ...variablesOf(place), ...tenant.urls })
@@ -55,7 +55,7 @@ export async function measureBurst(place: Place, count: number): Promise<BurstTi
       for (const id of approves) await call(service.url, dana, `requests/v1/${id}/approve`, {})
     }
     await Promise.all(Array.from({ length: 10 }, approver))
-    await allAnnounced(service.url, kim, ids, connector)
+    await allAnnounced(service.url, kim, ids, { connector, silence })
   } finally {
     await service.stop()
     await tenant.kill()
@@ -126,7 +126,7 @@ async function allAnnounced(
   url: string,
   token: string | undefined,
   ids: readonly string[],
-  connector: Connector,
+  { connector, silence }: { connector: Connector; silence: number },
 ): Promise<void> {
   for (const id of ids) {
     while (!JSON.stringify(await call(url, token, `requests/v1/${id}/timeline`)).includes('"announced"'))

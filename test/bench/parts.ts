@@ -149,10 +149,14 @@ const bursts = [1, 30, 200]
  * Measures the time from the end of a request until its requester has the link, for several requests of one person at the
  * same time.
  */
-export async function burstPart(places: Places, counts: readonly number[] = bursts): Promise<PartReport> {
+export async function burstPart(
+  places: Places,
+  counts: readonly number[] = bursts,
+  silence?: number,
+): Promise<PartReport> {
   const rows: Row[] = []
   for (const at of counts) {
-    const { links, floor, cards, others } = await measureBurst(await places.place('server'), at)
+    const { links, floor, cards, others } = await measureBurst(await places.place('server'), at, silence)
     const what = `the limits of a chat, one card for each; ${count(cards)} cards with links, ${count(others)} other messages`
     for (const share of [0.5, 0.99]) {
       const [ours, least] = [quantile(links, share), quantile(floor, share)]
