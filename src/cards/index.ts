@@ -66,6 +66,8 @@ export const definedCards = [
   decisions.approvalDecidedCard,
   provisioning.siteReadyCard,
   provisioning.mailboxReadyCard,
+  provisioning.linksCard,
+  requests.movedCard,
   requests.myRequestsCard,
   requests.approvalsCard,
   decisions.decideSeveralCard,
@@ -145,6 +147,10 @@ export const cards = {
   /** The one card that announces a created resource. */
   ready: (request: Request, viewer: Viewer, helpers?: readonly Person[]): CardJson =>
     isForMailbox(request) ? mailboxReady(request, viewer, helpers) : siteReady(request, viewer),
+  /** The one card that announces several created resources. */
+  links: shown(provisioning.linksCard, provisioning.linksView),
+  /** An earlier card, in one line, when a newer card shows the request. */
+  moved: shown(requests.movedCard, requests.movedView),
   myRequests: shown(requests.myRequestsCard, requests.myRequestsView),
   approvals: shown(requests.approvalsCard, requests.approvalsView),
   decideSeveral: decisions.renderDecideSeveral,

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { table } from './figures.ts'
-import { acceptsPart, completionPart, floodPart, ms, ratio, readsPart } from './parts.ts'
+import { acceptsPart, burstPart, completionPart, floodPart, ms, ratio, readsPart } from './parts.ts'
 import { openPlaces } from './places.ts'
 import { head, machine, type PartReport, type Row, writeReport } from './report.ts'
 import { startService } from './service.ts'
@@ -17,6 +17,7 @@ const parts: Readonly<Record<string, (folder: string) => Promise<PartReport>>> =
   flood: floodPart,
   accepts: (folder) => inPlaces(folder, acceptsPart),
   completion: (folder) => inPlaces(folder, completionPart),
+  burst: (folder) => inPlaces(folder, burstPart),
   reads: (folder) => inPlaces(folder, readsPart),
 }
 

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { measureAccepts } from './accepts.ts'
+import { measureBurst } from './burst.ts'
 import { measureCompletion } from './completion.ts'
 import { quantile } from './figures.ts'
 import { measureFlood } from './flood.ts'
@@ -139,6 +140,31 @@ export async function completionPart(
   const chart = { title: 'From completion to card', unit: 'milliseconds', kind: 'lines', columns: 2, panels } as const
   const alt = 'Milliseconds from the completion event until the connector had the card, by percentile, with the limits'
   return { rows, charts: { completion: { chart, alt } } }
+}
+
+/** Numbers of requests of one person that end at the same time. */
+const bursts = [1, 30, 200]
+
+/**
+ * Measures the time from the end of a request until its requester has the link, for several requests of one person at the
+ * same time.
+ */
+export async function burstPart(
+  places: Places,
+  counts: readonly number[] = bursts,
+  silence?: number,
+): Promise<PartReport> {
+  const rows: Row[] = []
+  for (const at of counts) {
+    const { links, floor, cards, others } = await measureBurst(await places.place('server'), at, silence)
+    const what = `the limits of a chat, one card for each; ${count(cards)} cards with links, ${count(others)} other messages`
+    for (const share of [0.5, 0.99]) {
+      const [ours, least] = [quantile(links, share), quantile(floor, share)]
+      const times = least === 0 ? 'no wait' : ratio(ours, least)
+      rows.push([`end to link, p${share * 100}, ${count(at)} at once`, ms(ours), ms(least), times, what])
+    }
+  }
+  return { rows, charts: {} }
 }
 
 /**

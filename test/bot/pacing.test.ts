@@ -10,7 +10,7 @@ import {
   ownLimits,
   teamsLimits,
 } from '../../src/bot/channel/chat-pace.ts'
-import { type ChatTraffic, PutOff } from '../../src/core/index.ts'
+import { type CardRank, type ChatTraffic, PutOff } from '../../src/core/index.ts'
 import { openDatabase } from '../../src/store/database/database.ts'
 import { chatPaceInMemory, createChatPace } from '../../src/store/notifications/chats.ts'
 import { saying } from '../support/bot-activities.ts'
@@ -19,6 +19,7 @@ import { withDatabase } from '../support/database.ts'
 import { maxIn } from '../support/traffic.ts'
 
 const untouched: ChatTraffic = { sent: [], waiting: [], heldUntil: 0 }
+const one = (what: string, rank: CardRank = 'new') => ({ what, rank })
 const silent = { warn: () => undefined }
 const noHold = () => 0
 
@@ -68,7 +69,7 @@ function play(planned: readonly { pause: number; takes: number; arrives: number 
       traffic = leave(traffic, at, ends)
       continue
     }
-    const step = enter(traffic, at, what, limits)
+    const step = enter(traffic, at, { what, rank: 'new' }, limits)
     traffic = step.traffic
     if ('wait' in step.result) {
       refused += 1
@@ -106,27 +107,27 @@ describe('the pace of a chat', () => {
 
   it('reserves messages for answers, which count but are never delayed', () => {
     const { traffic } = Array.from({ length: 100 }).reduce<{ traffic: ChatTraffic }>(
-      ({ traffic }, _, index) => enter(traffic, 1000, `message ${index}`),
+      ({ traffic }, _, index) => enter(traffic, 1000, one(`message ${index}`)),
       { traffic: untouched },
     )
     expect(traffic.sent).toHaveLength(5)
     for (const [index, { count }] of ownLimits.entries()) expect(count).toBeLessThan(teamsLimits[index]?.count ?? 0)
     const answered = Array.from({ length: 6 }).reduce<ChatTraffic>((now) => noteAnswer(now, 5000), untouched)
-    expect(enter(answered, 5001, 'a message').result).toEqual({ wait: 2000 })
+    expect(enter(answered, 5001, one('a message')).result).toEqual({ wait: 2000 })
   })
 
   it('releases a ticket that was not ended after the time-out of its call', () => {
     let traffic = untouched
-    for (let index = 0; index < 5; index += 1) traffic = enter(traffic, 1000, `message ${index}`).traffic
-    expect(enter(traffic, 1000 + longestCall, 'a message').result).toHaveProperty('wait')
-    expect(enter(traffic, 1000 + longestCall + 2001, 'a message').result).toHaveProperty('ticket')
+    for (let index = 0; index < 5; index += 1) traffic = enter(traffic, 1000, one(`message ${index}`)).traffic
+    expect(enter(traffic, 1000 + longestCall, one('a message')).result).toHaveProperty('wait')
+    expect(enter(traffic, 1000 + longestCall + 2001, one('a message')).result).toHaveProperty('ticket')
   })
 
   it('sends nothing during a pause that the connector requires', () => {
-    const { traffic, result } = enter(untouched, 1000, 'a message')
+    const { traffic, result } = enter(untouched, 1000, one('a message'))
     const held = leave(traffic, 2000, 'ticket' in result ? result.ticket : 0, 30_000)
-    expect(enter(held, 31_999, 'a message').result).toEqual({ wait: 1 })
-    expect(enter(held, 32_000, 'a message').result).toHaveProperty('ticket')
+    expect(enter(held, 31_999, one('a message')).result).toEqual({ wait: 1 })
+    expect(enter(held, 32_000, one('a message')).result).toHaveProperty('ticket')
   })
 })
 
@@ -139,7 +140,7 @@ describe('many writers to chats at the same time', () => {
       const processes = [store.database, other].map((database) => createPacedChats(createChatPace(database), silent))
       const arrived: string[] = []
       const write = (chat: string, index: number) =>
-        processes[index % 2]?.write(chat, `message ${index}`, async () => void arrived.push(chat), noHold)
+        processes[index % 2]?.write(chat, one(`message ${index}`), async () => void arrived.push(chat), noHold)
       const busy = await Promise.allSettled(Array.from({ length: 30 }, (_, index) => write('busy', index)))
       await write('calm', 0)
       const refused = busy.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
@@ -171,7 +172,7 @@ describe('many writers to chats at the same time', () => {
     let now = 0
     const pace = chatPaceInMemory(() => now)
     const chats = createPacedChats(pace, silent)
-    const write = () => chats.write('chat', 'a message', async () => 'written', noHold)
+    const write = () => chats.write('chat', one('a message'), async () => 'written', noHold)
     await Promise.all(Array.from({ length: 5 }, write))
     await expect(write()).rejects.toBeInstanceOf(PutOff)
     now += 3 * 3_600_000

@@ -115,7 +115,8 @@ describe('the status card', () => {
       expect(buttonsOf(card(request))).toEqual(['Refresh'])
     }
     expect(wordsOf(card(requests.late))).toContain('This is taking longer than usual.')
-    expect(buttonsOf(card(requests.ready))).toEqual(['Open site', 'Copy request'])
+    expect(buttonsOf(card(requests.ready))).toEqual(['Open site'])
+    expect(wordsOf(card(requests.ready))).toContain('Request another team site')
   })
 
   it('links only to sites of the organisation', () => {
@@ -123,9 +124,9 @@ describe('the status card', () => {
       ...requests.ready,
       followUp: { state: 'announced', url: 'https://evil.example/sites/x' },
     })
-    expect(buttonsOf(card(elsewhere))).toEqual(['Copy request'])
+    expect(buttonsOf(card(elsewhere))).toEqual([])
     expect(wordsOf(card(elsewhere))).not.toContain('evil')
-    expect(buttonsOf(cards.ready(elsewhere, asKim))).toEqual(['Copy request'])
+    expect(buttonsOf(cards.ready(elsewhere, asKim))).toEqual([])
   })
 
   it('offers each person their permitted actions', () => {

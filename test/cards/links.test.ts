@@ -69,7 +69,10 @@ describe('the links of cards', () => {
         reason: text,
       })
       expect(linksOf(cards.ready(request, asKim))).toEqual(linksOf(cards.ready(requests.ready, asKim)))
-      expect(nodesOf(cards.ready(request, asKim)).filter((node) => isNode(node['selectAction']))).toEqual([])
+      const taps = nodesOf(cards.ready(request, asKim)).flatMap(({ selectAction: tap }) =>
+        isNode(tap) ? [tap['verb']] : [],
+      )
+      expect(taps).toEqual(['request.again'])
     }
   })
 })

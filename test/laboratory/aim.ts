@@ -163,7 +163,8 @@ export function createAim({ stepOf, nameOf, random }: AimSources) {
     /** Returns whether a kill is aimed at this card. If so, the journey is held at this point. */
     meetsCard({ method, how }: Pick<CardCall, 'method' | 'how'>, activity: object): boolean {
       const text = JSON.stringify(activity)
-      const journey = journeyOf(text)
+      // A status card that has shrunk to one line does not contain the name.
+      const journey = journeyOf(text) ?? journeys.get(Number(/"id":"card-(\d+)"/.exec(text)?.[1]))
       const point =
         journey &&
         armedOf(journey).find(({ place }) => {

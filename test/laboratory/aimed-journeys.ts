@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { type JourneyKind, linkOf } from '../support/journey.ts'
+import { isShort, type JourneyKind, linkOf } from '../support/journey.ts'
 import type { KillPoint, Part } from '../support/kill-points.ts'
 import type { Journey } from './aim.ts'
 import { type AimedWorld, aimedRequest } from './aimed-world.ts'
@@ -70,7 +70,8 @@ export function createJourneys({ aim, clients, connector, outside, history }: Ai
       await setTimeout(50)
       outside.observe()
       if (!outside.isNotified(journey.planned.n)) continue
-      const isWhole = linkOf(connector.activity(statusCardOf(journey.planned))) !== undefined
+      const status = connector.activity(statusCardOf(journey.planned))
+      const isWhole = isShort(status) || linkOf(status) !== undefined
       if (isWhole) since = Math.min(since, Date.now())
       const isHeld = aim.holds().some((one) => one.journey === journey)
       const waits = hasArmed(journey, ({ part }) => part === 'end') && !(Date.now() - since > longestEnd)

@@ -4,7 +4,7 @@ import { textOf } from '../support/cards.ts'
 import type { Connector } from '../support/connector.ts'
 import type { startSubscriber } from '../support/webhook-subscriber.ts'
 import { asking, type CardKind, type History } from './history.ts'
-import { requestNumberIn } from './plan.ts'
+import { requestNumberIn, requestNumbersIn } from './plan.ts'
 
 /** A card that requests a decision, with its chat and activity. */
 export interface Question {
@@ -29,11 +29,15 @@ export function watchOutside(
       const arrived = misbehaviour === undefined || misbehaviour.how === 'hold' || misbehaviour.how === 'reset'
       if (!arrived) continue
       const text = textOf((activity['attachments'] as { content?: object }[] | undefined)?.[0]?.content as never)
-      const n = requestNumberIn(text)
-      const card = n === undefined ? undefined : cardOf(method, text)
-      if (n === undefined || card === undefined || (isStatus(card) && notified.has(n))) continue
-      if (!isAsking(card) && card !== 'warning') notified.add(n)
-      history.note({ event: 'card', at, n, card, chat, ...(misbehaviour && { unheard: true }) })
+      const card = cardOf(method, text)
+      const first = requestNumberIn(text)
+      // A card with several links is the follow-up card of each of its requests.
+      const numbers = isOfSeveral.test(text) ? requestNumbersIn(text) : first === undefined ? [] : [first]
+      for (const n of numbers) {
+        if (card === undefined || (isStatus(card) && notified.has(n))) continue
+        if (!isAsking(card) && card !== 'warning') notified.add(n)
+        history.note({ event: 'card', at, n, card, chat, ...(misbehaviour && { unheard: true }) })
+      }
     }
     for (const { id, conversationId: chat, card } of connector.sent.slice(read.sent)) {
       read.sent += 1
@@ -60,6 +64,7 @@ export function watchOutside(
 }
 export type Outside = ReturnType<typeof watchOutside>
 
+const isOfSeveral = /Several requests ended together/
 const isAsking = (card: CardKind | undefined): boolean => asking.some((one) => one === card)
 const isStatus = (card: CardKind): boolean => card === 'ready' || card === 'over'
 
@@ -72,7 +77,7 @@ const cardTexts: readonly (readonly ['POST' | 'PUT', CardKind, RegExp])[] = [
   ['POST', 'lastCall', /Expires soon: please decide/],
   ['POST', 'warning', /Expires soon/],
   ['POST', 'expired', /Nobody decided in time, so nothing was created/],
-  ['POST', 'followUp', /Your (site|mailbox|room|equipment) is ready/],
+  ['POST', 'followUp', /Your (site|mailbox|room|equipment) is ready|Several requests ended together/],
 ]
 const cardOf = (method: 'POST' | 'PUT', text: string): CardKind | undefined =>
   cardTexts.find(([by, , says]) => by === method && says.test(text))?.[1]

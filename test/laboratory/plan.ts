@@ -173,5 +173,10 @@ export const requestNumberIn = (text: string): number | undefined => {
   return digits === undefined ? undefined : Number(digits)
 }
 
+/** Returns the numbers of all planned requests in a text. */
+export const requestNumbersIn = (text: string): number[] => [
+  ...new Set([...text.matchAll(/\blab[ -](\d{4})\b/gi)].map(([, digits]) => Number(digits))),
+]
+
 /** Returns the id of the card in the requester's chat that shows the form and later the status. */
 export const statusCardOf = ({ n }: Pick<PlannedRequest, 'n'>): string => `card-${n}`

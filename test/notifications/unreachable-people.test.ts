@@ -124,7 +124,7 @@ describe('a person whose chat rejects our cards', () => {
     await kim.installs()
     const card = await until(() => {
       const shown = service.connector.activity(choose.id)
-      return shown?.card && /not now/.test(textOf(shown.card)) ? shown : undefined
+      return shown?.card && /Finished, see below/.test(textOf(shown.card)) ? shown : undefined
     }, 'the updated status card')
     expect(card.updates).toBeGreaterThan(0)
   })

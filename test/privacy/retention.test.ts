@@ -144,9 +144,9 @@ describe.each(engines)('a request that ended long ago, %s', (engine) => {
       expect(view.reducedAt).toBe(request.reducedAt)
       const text = textOf(cards.requestStatus(request, { ...viewer, now }))
       expect(text).toMatch(/Details were removed: .*\. Your organisation keeps details only for a limited time\./)
-      expect(text).not.toMatch(/Edit and send again|Copy request/)
+      expect(text).not.toMatch(/Edit and send again|Request another/)
     }
-    expect(JSON.stringify(cards.ready(await find('made'), viewer))).not.toContain('Copy request')
+    expect(JSON.stringify(cards.ready(await find('made'), viewer))).not.toContain('Request another')
     expect((await find('made')).resource).not.toBeNull()
     expect((await provisioning.listOwnRequests(actorOf(kim), { limit: 10 })).requests).toHaveLength(5)
   })

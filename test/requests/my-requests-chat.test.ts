@@ -93,7 +93,7 @@ describe('my requests', () => {
     expect([nudge['title'], typedBy(nudge)]).toEqual(['Nudge', `nudge ${reference}`])
     expect(await says('kim', typedBy(nudge))).toContain('You sent a reminder')
     const open = buttonOf(await types('kim', 'my requests'), reference)
-    expect([open['title'], typedBy(open)]).toEqual(['Open', `status ${reference}`])
+    expect([open['title'], typedBy(open)]).toEqual(['Show status', `status ${reference}`])
     expect(await says('kim', typedBy(open))).toContain('Nudge me')
   })
 
@@ -120,7 +120,7 @@ describe('my requests', () => {
     const list = await types('kim', 'my requests')
     expect(buttonOf(list, early.reference)).toMatchObject({ title: 'Edit', verb: 'request.edit' })
     const open = buttonOf(list, late.reference)
-    expect(open['title']).toBe('Open')
+    expect(open['title']).toBe('Show status')
     expect(await says('kim', typedBy(open))).toContain('I notified an admin')
   })
 
@@ -133,7 +133,7 @@ describe('my requests', () => {
     expect(buttonOf(list, ready.reference)).toMatchObject({ type: 'Action.OpenUrl', title: 'Open site', url })
     for (const { reference } of [queued, creating]) {
       const open = buttonOf(list, reference)
-      expect(open['title']).toBe('Open')
+      expect(open['title']).toBe('Show status')
       expect(await says('kim', typedBy(open))).toContain(reference)
     }
     expect(textOf(list)).toContain('I am creating the site.')

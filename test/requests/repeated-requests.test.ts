@@ -102,8 +102,8 @@ describe('a resubmission or repeat', () => {
     const { kim } = service
     const { requestId, reference } = await asksFor(kim, { displayName: 'Choir', alias: 'choir' }, 'working')
     const ready = await kim.sees(/Your site is ready/)
-    expect(actionsOf(ready.card).map(({ title }) => title)).toEqual(['Open site', 'Copy request'])
-    const form = cardOf(await kim.clicks(ready, 'Copy request'))
+    expect(actionsOf(ready.card).map(({ title }) => title)).toEqual(['Request another team site', 'Open site'])
+    const form = cardOf(await kim.clicks(ready, 'Request another team site'))
     expect(textOf(form)).toContain(`This is a copy of ${reference}. Enter a new name and address.`)
     expect(valuesOf(form)).toMatchObject({ displayName: 'Choir' })
     expect(valuesOf(form)['alias'] ?? '').toBe('')

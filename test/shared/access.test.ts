@@ -125,6 +125,8 @@ const useCaseCalls: UseCaseCalls = {
   listApprovals: (to, who) => to.listApprovals(who, { limit: 10 }),
   pageOfOwnRequests: (to, who) => to.pageOfOwnRequests(who, { limit: 10, before: 2000 }),
   pageOfApprovals: (to, who) => to.pageOfApprovals(who, { limit: 10 }),
+  keepCard: (to, who, at) =>
+    to.keepCard(who, { requestId: at.requestId, key: 'status', conversationId: 'chat', activityId: 'none' }),
   withdrawOwnCard: (to, who, at) => to.withdrawOwnCard(who, { requestId: at.requestId, activityId: 'none' }),
   readTimeline: (to, who, at) => to.readTimeline(who, { requestId: at.requestId }),
   readExplanation: (to, who, at) => to.readExplanation(who, { requestId: at.requestId }),

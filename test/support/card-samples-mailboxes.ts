@@ -1,7 +1,7 @@
 import { approvalCard, approvalView } from '../../src/cards/decisions/approval-card.ts'
 import { requestFormCard, requestFormView } from '../../src/cards/drafts/form-view.ts'
 import { reviewCard, reviewView } from '../../src/cards/drafts/review.ts'
-import { mailboxReadyCard, mailboxReadyView } from '../../src/cards/provisioning/index.ts'
+import { linksCard, linksView, mailboxReadyCard, mailboxReadyView } from '../../src/cards/provisioning/index.ts'
 import { cancelRequestCard, cancelRequestView } from '../../src/cards/requests/cancel-request.ts'
 import { requestStatusCard, requestStatusView } from '../../src/cards/requests/request-card.ts'
 import { chooseTemplateCard, chooseTemplateView } from '../../src/cards/templates/choose-template.ts'
@@ -15,7 +15,7 @@ import {
   sharedOf,
   supportMailbox,
 } from './card-mailboxes.ts'
-import { dana, draftOf, kim, omar, projectSite, sam, viewerOf } from './card-requests.ts'
+import { dana, draftOf, kim, omar, projectSite, requests, sam, viewerOf } from './card-requests.ts'
 import { type Sample, sample } from './card-sample.ts'
 import { notSimilar, similarMailbox, similarRooms } from './card-similar.ts'
 import { faultSaying } from './refusal.ts'
@@ -113,6 +113,7 @@ export const mailboxSamples: readonly Sample[] = [
   sample('mailbox-name-taken', requestStatusCard, requestStatusView(mailboxes.nameTaken, asKim)),
   sample('mailbox-refused', requestStatusCard, requestStatusView(mailboxes.refused, asKim)),
   sample('mailbox', approvalCard, approvalView(mailboxes.waiting, viewerOf(dana))),
+  sample('', linksCard, linksView([requests.ready, requests.renamed, mailboxes.ready, mailboxes.sharedReady], asKim)),
   sample('', mailboxReadyCard, mailboxReadyView(mailboxes.ready, asKim)),
   sample('not-visible-yet', mailboxReadyCard, mailboxReadyView(mailboxes.notVisibleYet, asKim)),
   sample('shared', mailboxReadyCard, mailboxReadyView(mailboxes.sharedReady, asKim)),

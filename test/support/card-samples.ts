@@ -5,6 +5,7 @@ import { reviewCard, reviewView } from '../../src/cards/drafts/review.ts'
 import { type Notice, noticeCard, noticeView } from '../../src/cards/notifications/notice.ts'
 import { siteReadyCard, siteReadyView } from '../../src/cards/provisioning/index.ts'
 import { cancelRequestCard, cancelRequestView } from '../../src/cards/requests/cancel-request.ts'
+import { movedCard, movedView } from '../../src/cards/requests/moved.ts'
 import { requestStatusCard, requestStatusView } from '../../src/cards/requests/request-card.ts'
 import { helpCard, helpView } from '../../src/cards/shared/help.ts'
 import { chooseTemplateCard, chooseTemplateView } from '../../src/cards/templates/choose-template.ts'
@@ -277,6 +278,9 @@ const ofSites: readonly Sample[] = [
   sample('rejected-by-other', approvalDecidedCard, approvalDecidedView(requests.rejected, viewerOf(omar))),
   sample('cancelled', approvalDecidedCard, approvalDecidedView(requests.cancelled, asDana)),
   sample('expired', approvalDecidedCard, approvalDecidedView(requests.expired, asDana)),
+  sample('', movedCard, movedView(requests.ready, 'finished')),
+  sample('stopped', movedCard, movedView(requests.failed, 'stopped')),
+  sample('forward', movedCard, movedView(requests.waiting, 'moved')),
   sample('', siteReadyCard, siteReadyView(requests.ready, asKim)),
   sample('renamed', siteReadyCard, siteReadyView(requests.renamed, asKim)),
   notice('already-decided', { code: 'alreadyDecided', by: 'Omar Haddad', at: requests.rejected.updatedAt, ...about }),

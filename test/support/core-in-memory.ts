@@ -124,7 +124,10 @@ export function storeInMemory(): Pick<
       find: async () => undefined,
       claim: async () => true,
       put: async () => undefined,
+      noteShown: async () => undefined,
       remove: async () => undefined,
+      ofBundle: async () => [],
+      unsentLinks: async () => [],
     },
     jobs: { enqueue: async () => undefined, dueAt: async () => new Map() },
     conversations: {

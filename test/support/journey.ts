@@ -32,6 +32,10 @@ export function linkOf(shown: ShownActivity | undefined): string | undefined {
   return actionsOf(card).find(({ title }) => title === 'Open site')?.url ?? address
 }
 
+/** Whether a status card has shrunk to one line, because the follow-up card is below it. */
+export const isShort = (shown: ShownActivity | undefined): true | undefined =>
+  textOf(shown?.card ?? {}).includes('Finished, see below') || undefined
+
 const madeSite = ['create-site', 'wait-for-site', 'add-owners', 'apply-label', 'ready-check', 'link-group']
 const steps: { readonly [K in JourneyKind]: readonly string[] } = {
   team: madeSite,

@@ -95,7 +95,7 @@ const others: readonly (Omit<KillPoint, 'kind'> & { readonly sitesOnly?: true })
   {
     part: 'end',
     name: 'while the status card is updated',
-    place: card('PUT', 'hold', /Open site|@contoso\.example.*All checks passed/),
+    place: card('PUT', 'hold', /Open site|@contoso\.example.*All checks passed|Finished, see below/),
   },
   {
     part: 'end',

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from
 import { join } from 'node:path'
 import { describe, expect, inject, it } from 'vitest'
 import { drawChart } from '../bench/chart.ts'
-import { acceptsPart, completionPart, floodPart, readsPart } from '../bench/parts.ts'
+import { acceptsPart, burstPart, completionPart, floodPart, readsPart } from '../bench/parts.ts'
 import type { Places } from '../bench/places.ts'
 import { readNames } from '../bench/reads.ts'
 import { writeReport } from '../bench/report.ts'
@@ -40,6 +40,12 @@ describe('the bench at its smallest scale', () => {
     const options = { count: 5, warmUp: 2, startMilliseconds: 3000 }
     const { rows } = await completionPart(places, [{ engine: 'server', options }])
     expect(rows).toHaveLength(4)
+    for (const [, ours] of rows) expect(Number.parseFloat(ours)).toBeGreaterThan(0)
+  })
+
+  it('measures the time from an end to its link for several requests of one person', { timeout: 240_000 }, async () => {
+    const { rows } = await burstPart(places, [2], 3000)
+    expect(rows).toHaveLength(2)
     for (const [, ours] of rows) expect(Number.parseFloat(ours)).toBeGreaterThan(0)
   })
 

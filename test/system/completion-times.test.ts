@@ -2,7 +2,7 @@ import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
 import { textOf } from '../support/cards.ts'
 import type { ShownActivity } from '../support/connector.ts'
-import { linkOf } from '../support/journey.ts'
+import { isShort, linkOf } from '../support/journey.ts'
 import { siteView } from '../support/rest-caller.ts'
 import { type Service, templates, tokenFor, withService } from '../support/service.ts'
 import { opens } from '../support/site-request.ts'
@@ -186,7 +186,7 @@ describe('with a slow directory and no webhook,', () => {
     const url = `${app.endpoints.sharePointUrl}/sites/slow-by-webhook`
     expect((await postWebhook(service, requestId, webhookSecret, url)).status).toBe(204)
     expect(linkOf(await firstFollowUp(service, 'Slow'))).toBe(url)
-    await until(() => linkOf(connector.activity(cardId)), 'the link on the status card')
+    await until(() => isShort(connector.activity(cardId)), 'the status card to shrink to one line')
     expect((await announced(service, requestId)).data).toEqual({ by: 'webhook' })
     await quiet(service, 'notify', 'refresh-cards')
     expect(followUps(service, 'Slow')).toHaveLength(1)
@@ -199,7 +199,7 @@ describe('with a slow directory and no webhook,', () => {
     await postWebhook(service, requestId, webhookSecret, 'https://evil.example/sites/elsewhere')
     expect(linkOf(await firstFollowUp(service, 'Elsewhere'))).toMatch(/\/sites\/wg-elsewhere$/)
     expect(linkOf(await firstFollowUp(service, 'Elsewhere'))).not.toContain('evil')
-    await until(() => linkOf(connector.activity(cardId)), 'the link on the status card')
+    await until(() => isShort(connector.activity(cardId)), 'the status card to shrink to one line')
     expect(JSON.stringify(connector.activity(cardId))).not.toContain('evil')
   })
 })

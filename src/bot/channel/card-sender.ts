@@ -3,6 +3,7 @@ import type { Activity, ConversationReference, TurnContext } from 'botbuilder'
 import type { CardJson } from '../../cards/index.ts'
 import {
   type CardOutcome,
+  type CardPlace,
   type ChatRefusal,
   type Conversation,
   ProvisioningError,
@@ -13,7 +14,7 @@ import {
   type UpdateResult,
 } from '../../core/index.ts'
 import { type GuardedAdapter, type Leaving, leaving } from './adapter.ts'
-import { longestCall, type PacedChats } from './chat-pace.ts'
+import { longestCall, type Message, type PacedChats } from './chat-pace.ts'
 import { type Connector, isConnector } from './connectors.ts'
 import { messageOf } from './respond.ts'
 import type { Log } from './turn.ts'
@@ -46,13 +47,18 @@ export function createCardSender(options: CardSenderOptions) {
   const { adapter, allowLoopback, serviceUrl, assertOutside, chats, telemetry, log } = options
   const inChat = async (
     conversation: Conversation,
-    what: string,
+    message: Message,
     logic: (context: TurnContext) => Promise<void>,
   ): Promise<void> => {
     assertOutside('a card')
     const known = conversation.reference ?? firstReference(conversation, adapter.appId, await serviceUrl())
     const reference = checked(known, allowLoopback, adapter.connector)
-    await chats.write(conversation.conversationId, what, () => within(longestCall, inContext(reference, logic)), holdOf)
+    await chats.write(
+      conversation.conversationId,
+      message,
+      () => within(longestCall, inContext(reference, logic)),
+      holdOf,
+    )
   }
   // The adapter's onTurnError would swallow the error of a card, so it is caught here and thrown after the turn.
   const inContext = async (
@@ -77,12 +83,17 @@ export function createCardSender(options: CardSenderOptions) {
      * Sends a card. Throws a retryable error if the card certainly did not arrive, and `PutOff` if the limits of the
      * chat do not allow a card now. `what` identifies the card among those that wait for the same chat.
      */
-    async send(conversation: Conversation, card: CardJson, what: string): Promise<SendResult> {
+    async send(
+      conversation: Conversation,
+      card: CardJson,
+      what: string,
+      place: CardPlace = { rank: 'new' },
+    ): Promise<SendResult> {
       let activityId: string | undefined
       const call: Leaving = { left: false, givenUp: false }
       try {
         await leaving.run(call, () =>
-          inChat(conversation, what, async (context) => {
+          inChat(conversation, { what, ...place }, async (context) => {
             activityId = (await context.sendActivity(messageOf(card)))?.id
           }),
         )
@@ -100,7 +111,7 @@ export function createCardSender(options: CardSenderOptions) {
     /** Updates a card in a chat. Throws as `send` does. Safe to repeat. */
     async update(conversation: Conversation, activityId: string, card: CardJson, what: string): Promise<UpdateResult> {
       try {
-        await inChat(conversation, what, async (context) => {
+        await inChat(conversation, { what, rank: 'update' }, async (context) => {
           const activity: Partial<Activity> = { ...messageOf(card), id: activityId }
           await context.updateActivity(activity)
         })

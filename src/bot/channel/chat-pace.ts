@@ -1,4 +1,4 @@
-import { type ChatPaceStore, type ChatTraffic, PutOff } from '../../core/index.ts'
+import { type CardRank, type ChatPaceStore, type ChatTraffic, PutOff } from '../../core/index.ts'
 import type { Log } from './turn.ts'
 
 /** At most `count` messages in any `milliseconds`. */
@@ -23,42 +23,93 @@ export const ownLimits: readonly Limit[] = [
   { milliseconds: 3_600_000, count: 1500 },
 ]
 
+/**
+ * The limits of updates, counted over all messages: cards that a chat already has leave most of the room to new cards.
+ */
+export const updateLimits: readonly Limit[] = [
+  { milliseconds: 1000, count: 3 },
+  { milliseconds: 2000, count: 3 },
+  { milliseconds: 30_000, count: 15 },
+  { milliseconds: 3_600_000, count: 1000 },
+]
+
+/** The ranks of cards, the first to send first, and their limits. */
+const ranks = { first: ownLimits, new: ownLimits, update: updateLimits } as const satisfies Record<
+  CardRank,
+  readonly Limit[]
+>
+const order = Object.keys(ranks) as CardRank[]
+
 /** The time-out of one message, in milliseconds. After it, the connector's answer counts as lost. */
 export const longestCall = 15_000
 
 /** A ticket to send one message now, or the wait until the next attempt, in milliseconds. */
 export type Entry = { readonly ticket: number } | { readonly wait: number }
 
-/** The interval between messages to a chat with a long queue, in milliseconds. */
-const steadySpacing = 30_000 / 45
+/** The shortest interval between waiting messages, in milliseconds, so that they do not all return at once. */
+const spacing = 2000 / 6
 /** The time after which a message that is not sent loses its position in the queue, in milliseconds. */
 const patience = 10_000
 
+/** One message to a chat. `what` identifies it; `instead` names waiting messages that it replaces. */
+export interface Message {
+  readonly what: string
+  readonly rank: CardRank
+  readonly instead?: readonly string[] | undefined
+}
+
 /**
- * Takes a ticket for one message if the limits allow it now. A message counts from now until one window after its call
- * ends, because it may arrive at any time during the call. Messages that have to wait form a queue, and each gets its
- * own time, so that they do not all return at once. `what` identifies the message.
+ * Takes a ticket for one message if the limits allow it now and no message of an earlier rank waits. A message counts from
+ * now until one window after its call ends, because it may arrive at any time during the call. Messages that have to wait
+ * form a queue by rank, and each gets its own time.
  */
 export function enter(
   traffic: ChatTraffic,
   now: number,
-  what: string,
-  limits: readonly Limit[] = ownLimits,
+  { what, rank, instead = [] }: Message,
+  limits: readonly Limit[] = ranks[rank],
 ): { traffic: ChatTraffic; result: Entry } {
   const sent = recent(traffic.sent, now)
-  const line = traffic.waiting.filter(([, due]) => due > now - patience)
-  const { wait, spacing } = waitFor(sent, now, limits)
-  const free = Math.max(wait, traffic.heldUntil - now)
-  if (free <= 0) {
+  const line = traffic.waiting.filter(([one, due]) => due > now - patience && !instead.includes(one))
+  const place = line.findIndex(([one]) => one === what)
+  const isDue = place >= 0 && (line[place]?.[1] ?? now) <= now
+  const ahead = line.filter(([, , of = 'new'], index) => {
+    if (index === place) return false
+    if (of !== rank) return order.indexOf(of) < order.indexOf(rank)
+    // A message that returns in time may pass others of its rank that are late, or their turns would be lost.
+    return !isDue && (place < 0 || index < place)
+  })
+  const due = turnOf(sent, Math.max(now, traffic.heldUntil), now, [
+    ...ahead.map(([, , of = 'new']) => ranks[of]),
+    limits,
+  ])
+  if (due <= now) {
     const ticket = now + longestCall
     const waiting = line.filter(([one]) => one !== what)
     return { traffic: { ...traffic, sent: [...sent, ticket], waiting }, result: { ticket } }
   }
-  const place = line.findIndex(([one]) => one === what)
-  const ahead = place < 0 ? line.length : place
-  const due = now + Math.ceil(free + ahead * spacing)
-  const waiting = place < 0 ? [...line, [what, due] as const] : line.with(place, [what, due])
-  return { traffic: { ...traffic, sent, waiting }, result: { wait: due - now } }
+  const wait = Math.ceil(due - now)
+  const own = [what, now + wait, rank] as const
+  const waiting = place < 0 ? [...line, own] : line.with(place, own)
+  return { traffic: { ...traffic, sent, waiting }, result: { wait } }
+}
+
+/**
+ * Returns the time of the last of several messages that are sent one after the other from `from` on, each within its own
+ * limits. Assumes that running calls end about now.
+ */
+function turnOf(sent: readonly number[], from: number, now: number, queue: readonly (readonly Limit[])[]): number {
+  const times = sent.map((at) => Math.min(at, now)).sort((one, other) => one - other)
+  let turn = from
+  for (const [index, limits] of queue.entries()) {
+    const room = Math.max(
+      from,
+      ...limits.map((limit) => (times.at(-limit.count) ?? Number.NEGATIVE_INFINITY) + limit.milliseconds + 1),
+    )
+    turn = index === 0 ? room : Math.max(room, turn > now ? turn + spacing : turn)
+    times.push(turn)
+  }
+  return turn
 }
 
 /** Ends the call of a ticket. `hold`: the pause that the connector requires for this chat, in milliseconds. */
@@ -77,37 +128,21 @@ export const noteAnswer = (traffic: ChatTraffic, now: number): ChatTraffic => ({
 const longestWindow = Math.max(...teamsLimits.map(({ milliseconds }) => milliseconds))
 const recent = (sent: readonly number[], now: number): number[] => sent.filter((at) => at > now - longestWindow)
 
-/**
- * Returns the wait until every window allows a message, and the interval between waiting messages: the rate of the
- * window that blocks them. Assumes that running calls end about now.
- */
-function waitFor(sent: readonly number[], now: number, limits: readonly Limit[]): { wait: number; spacing: number } {
-  const latestFirst = sent.map((at) => Math.min(at, now)).sort((one, other) => other - one)
-  return limits.reduce(
-    (longest, { milliseconds, count }) => {
-      const blocking = latestFirst[count - 1]
-      const wait = blocking === undefined ? 0 : Math.max(0, blocking + milliseconds + 1 - now)
-      return wait > longest.wait ? { wait, spacing: Math.max(steadySpacing, milliseconds / count) } : longest
-    },
-    { wait: 0, spacing: steadySpacing },
-  )
-}
-
 /** Keeps the messages to each chat below the connector's limits. */
 export function createPacedChats(store: ChatPaceStore, log: Pick<Log, 'warn'>) {
   const logUnsaved = (error: unknown) => log.warn({ err: error }, 'the count of messages to a chat was not saved')
   return {
     /**
-     * Runs one call that writes into a chat; `what` identifies the message. Throws `PutOff` if the limits do not allow
-     * it now. `holdOf` returns the pause in milliseconds that the connector requires after an error.
+     * Runs one call that writes into a chat. Throws `PutOff` if the limits or more important messages do not allow it
+     * now. `holdOf` returns the pause in milliseconds that the connector requires after an error.
      */
     async write<T>(
       conversationId: string,
-      what: string,
+      message: Message,
       call: () => Promise<T>,
       holdOf: (error: unknown) => number,
     ): Promise<T> {
-      const entry = await store.change(conversationId, (traffic, now) => enter(traffic, now, what))
+      const entry = await store.change(conversationId, (traffic, now) => enter(traffic, now, message))
       if ('wait' in entry) throw new PutOff('the chat reached its message limit', entry.wait)
       let hold = 0
       try {

@@ -28,11 +28,14 @@ export function createOutbox(
       outlookRoot,
     })
   return {
-    send: (conversation, content, name) => sender.send(conversation, render(conversation, content), name),
+    send: (conversation, content, name, place) => sender.send(conversation, render(conversation, content), name, place),
     update: (conversation, activityId, content, name) =>
       sender.update(conversation, activityId, render(conversation, content), name),
   }
 }
+
+/** Kinds of cards that are the same for admins and other people. */
+const forEverybody: ReadonlySet<CardContent['kind']> = new Set(['withdrawn', 'links', 'moved', 'waiting'])
 
 /**
  * Whether the reader of a card is an admin. Cards about requests and digests say so; all other notices are for admins
@@ -40,7 +43,7 @@ export function createOutbox(
  */
 function isForAdmin(content: CardContent): boolean {
   if ('isAdmin' in content) return content.isAdmin
-  return content.kind !== 'withdrawn'
+  return !forEverybody.has(content.kind)
 }
 
 function cardOf(content: CardContent, viewer: Viewer): CardJson {
@@ -59,6 +62,8 @@ function cardOf(content: CardContent, viewer: Viewer): CardJson {
       const about = { reference: referenceOf(content.request), by: content.request.template.name }
       return cards.notice({ code: webhookNotices[content.event], ...about }, viewer)
     }
+    case 'moved':
+      return cards.moved(content.request, content.form)
     case 'withdrawn':
       return cards.notice({ code: withdrawnCode[content.lost] }, viewer)
     case 'health':
@@ -81,6 +86,10 @@ function cardOf(content: CardContent, viewer: Viewer): CardJson {
     case 'batch':
     case 'batch-end':
       return cards.batch({ progress: content.progress, isSummary: content.kind === 'batch-end' }, viewer)
+    case 'links':
+      return cards.links(content.requests, viewer)
+    case 'waiting':
+      return cards.approvals(content.page, viewer)
     case 'digest':
       return cards.digest(content.digest, content.setting, viewer)
   }

@@ -1,8 +1,9 @@
-/** The follow-up card with the link or the address. */
+/** The follow-up card with the link or the address, and one card with the links of several requests. */
 import { z } from 'zod'
 import {
   fieldWarningsOf,
   inLocale,
+  isForMailbox,
   mailboxKind,
   type Person,
   type Request,
@@ -15,7 +16,7 @@ import { fieldLines } from '../drafts/field-warnings.ts'
 import { titleOf } from '../requests/about-request.ts'
 import { type CheckRow, checkRow, checkRows, groupRow } from '../requests/checks.ts'
 import { peopleWith } from '../requests/request-facts.ts'
-import { outlookLink, siteAddress, withoutScheme } from '../shared/links.ts'
+import { askedAddress, outlookLink, siteAddress, withoutScheme } from '../shared/links.ts'
 import { rowLooks } from '../shared/look.ts'
 import { format, restText, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
@@ -53,6 +54,48 @@ export const mailboxReadyCard = defineCard({
     warnings: z.array(z.strictObject({ text: z.string() })),
   }),
 })
+
+export const linksCard = defineCard({
+  name: 'links',
+  data: z.strictObject({
+    count: z.string(),
+    fallback: z.string(),
+    links: z
+      .array(
+        z.strictObject({
+          reference: z.string(),
+          displayName: z.string(),
+          /** The reference and the address. */
+          about: z.string(),
+          /** The title of a tap on the row. */
+          open: z.string(),
+          /** `''` if the viewer can open nothing: then the row shows the status. */
+          url: z.string(),
+        }),
+      )
+      .min(1),
+  }),
+})
+
+/** The one card that announces several resources, because the limits of a chat would delay a card for each. */
+export function linksView(requests: readonly Request[], viewer: Viewer): ViewOf<typeof linksCard> {
+  const texts = strings.links
+  const links = requests.map((request) => {
+    const url = isForMailbox(request) ? outlookLink(request, viewer) : siteAddress(request, viewer)
+    const address = isForMailbox(request) ? request.address : withoutScheme(url)
+    const reference = referenceOf(request)
+    return {
+      reference,
+      displayName: cut(titleOf(request).displayName, longest.name),
+      about: format(texts.address, { reference, address: address || askedAddress(request, viewer) }),
+      open: format(strings.list.open, { reference }),
+      url,
+    }
+  })
+  const count = links.length
+  const [first, last] = [links.at(0)?.reference ?? '', links.at(-1)?.reference ?? '']
+  return { count: format(texts.count, { count }), fallback: format(texts.fallback, { first, last, count }), links }
+}
 
 /** The one card that announces a site. */
 export function siteReadyView(request: RequestForSite, viewer: Viewer): ViewOf<typeof siteReadyCard> {

@@ -1,54 +1,44 @@
+import { z } from 'zod'
+import { chatOf, checkForApproval, type ForApproval, lostRight, nothingKnown } from '../decisions/index.ts'
+import { type Conversation, type SentCard, visible } from '../requests/index.ts'
 import {
-  chatOf,
-  checkForApproval,
-  type ForApproval,
-  isAdminStill,
-  lostRight,
-  nothingKnown,
-} from '../decisions/index.ts'
-import {
-  askApprovers,
-  batchJobs,
-  type Conversation,
-  lateCard,
-  lateStep,
-  notifyLate,
-  notifyRequester,
-  outcomeCard,
-  type SentCard,
-} from '../requests/index.ts'
-import {
+  type Context,
+  cardKey,
   cardSubject,
+  defineUseCase,
   isForApprover,
   isReadyCard,
   type JobOrder,
   type JobPayload,
-  notifyOrder,
   PutOff,
   type SystemContext,
   TenantError,
 } from '../shared/index.ts'
-import { isStillDue } from './deliver-card.ts'
-import { type Outbox, requestCard } from './outbox.ts'
+import { nameInLine } from './bundles.ts'
+import { type CardForm, formOf } from './newest-card.ts'
+import { type CardContent, type Outbox, requestCard } from './outbox.ts'
 import type { NotificationPorts } from './ports.ts'
 
 type RefreshOrder = Omit<JobPayload<'refresh-cards'>, 'v'>
 
 /**
  * Updates the cards of a request in chats to its present state; again if the request changed meanwhile, so that the
- * newest state wins when several jobs run. The job of a step does nothing when a later one is on its way. A failure in one
- * chat does not stop the others, and a chat that has reached its limit gets a job of its own.
+ * newest state wins when several jobs run. The job of a step does nothing when a later one is on its way, and a card that
+ * shows this state is not updated; `isAgain` updates it anyway, because a slower update may have replaced it. A failure in
+ * one chat does not stop the others, and a chat that has reached its limit gets a job of its own.
  */
 export async function refreshCards(
   context: SystemContext<NotificationPorts>,
   outbox: Outbox,
   order: RefreshOrder,
+  isAgain = false,
 ): Promise<void> {
   const { ports } = context
   const { requestId, version, cards, personId } = order
   const request = await ports.requests.find(requestId)
   if (!request || (cards === 'status' && request.version > version)) return
-  const sent = (await ports.sentCards.ofRequest(requestId)).filter(
+  const all = await ports.sentCards.ofRequest(requestId)
+  const sent = all.filter(
     (card) =>
       (personId === undefined || card.personId === personId) &&
       !isReadyCard(card.key) &&
@@ -57,10 +47,17 @@ export async function refreshCards(
   const checked = sent.some(({ key }) => isForApprover(key))
     ? await checkForApproval(context, request)
     : { request, facts: nothingKnown }
-  const updates = await Promise.allSettled(sent.map((card) => refreshCard(context, outbox, checked, card)))
+  const updates = await Promise.allSettled(
+    sent.map((card) => refreshCard(context, outbox, checked, card, formOf(request, card, all), isAgain)),
+  )
   const after = await ports.requests.find(requestId)
-  if (after && after.version !== request.version)
-    await refreshCards(context, outbox, { ...order, version: after.version })
+  const allAfter = await ports.sentCards.ofRequest(requestId)
+  const isOutdated = sent.some((card) => {
+    const now = allAfter.find(({ personId, key }) => personId === card.personId && key === card.key)
+    return now !== undefined && formOf(request, now, allAfter) !== formOf(request, card, all)
+  })
+  if (after && (after.version !== request.version || isOutdated))
+    await refreshCards(context, outbox, { ...order, version: after.version }, true)
   const refused: unknown[] = updates.map((update) => (update.status === 'rejected' ? update.reason : undefined))
   const full = sent.flatMap((card, index): [string, PutOff][] => {
     const error = refused[index]
@@ -85,25 +82,62 @@ function laterOrder({ clock }: NotificationPorts, order: RefreshOrder, { putOffM
 async function refreshCard(
   context: SystemContext<NotificationPorts>,
   outbox: Outbox,
-  { request, facts }: ForApproval,
+  checked: ForApproval,
   card: SentCard,
+  form: CardForm,
+  isAgain: boolean,
 ): Promise<void> {
   const { ports } = context
+  const { request } = checked
   const { requestId, personId, key, activityId, state } = card
+  const shown = form === 'full' ? `${request.version}` : form
   if (state !== 'sent' || activityId === null) return
   const conversation = await chatOf(context, request.tenantId, personId)
   if (!conversation || conversation.closed !== undefined) return
   const lost = await lostRight(context, request, card)
   // A card about a webhook does not follow the request. It is only withdrawn.
   if (!lost && cardSubject(key).kind === 'webhook') return
-  const content = lost
-    ? ({ kind: 'withdrawn', lost } as const)
-    : requestCard(request, key, personId, ports.clock.now(), facts)
-  const result = await outbox.update(conversation, activityId, content, `${requestId} ${key}`)
-  if (result === 'updated') return lost ? ports.sentCards.put({ ...card, state: 'withdrawn' }) : undefined
+  if (!lost && !isAgain && card.shown === shown) return
+  const content = lost ? ({ kind: 'withdrawn', lost } as const) : contentOf(checked, card, form, ports.clock.now())
+  const result = await outbox.update(conversation, activityId, content, nameInLine(requestId, key))
+  if (result === 'updated') {
+    if (lost) return ports.sentCards.put({ ...card, state: 'withdrawn' })
+    // Nothing updates an earlier activity again.
+    if (cardSubject(key).kind === 'earlier') return ports.sentCards.remove(requestId, personId, key)
+    return ports.sentCards.noteShown(card, shown)
+  }
   if (result === 'gone') return ports.sentCards.remove(requestId, personId, key)
   if (result.closed) await ports.conversations.close(conversation, result.why, ports.clock.now())
 }
+
+const contentOf = (
+  { request, facts }: ForApproval,
+  { key, personId }: SentCard,
+  form: CardForm,
+  now: Date,
+): CardContent => (form === 'full' ? requestCard(request, key, personId, now, facts) : { kind: 'moved', request, form })
+
+/**
+ * Stores the new activity that shows a request to the actor. An earlier activity with the same card shrinks to one line, so
+ * that the chat does not show the request twice.
+ */
+export const keepCard = defineUseCase({
+  permission: 'request.read',
+  input: z.object({ requestId: z.uuid(), key: cardKey, conversationId: z.string(), activityId: z.string() }),
+  async handle({ ports, actor }: Context<NotificationPorts>, { requestId, key, conversationId, activityId }) {
+    const { version } = visible(actor, await ports.requests.find(requestId))
+    await ports.work.transaction(async () => {
+      const card = { requestId, personId: actor.id, key, conversationId, activityId, state: 'sent' } as const
+      const known = await ports.sentCards.find(requestId, actor.id, key)
+      await ports.sentCards.put(card)
+      const isEarlier = known?.state === 'sent' && known.activityId !== null && known.activityId !== activityId
+      if (!isEarlier || known.conversationId !== conversationId) return
+      await ports.sentCards.put({ ...known, key: `earlier:${known.activityId}` })
+      const payload = { v: 1, requestId, version, cards: 'all', personId: actor.id } as const
+      await ports.jobs.enqueue([{ name: 'refresh-cards', payload }])
+    })
+  },
+})
 
 /**
  * Stores a personal chat. If it is new, or the bot was installed again (`installed`), orders the cards that the person has
@@ -128,54 +162,4 @@ export async function isClosed(
   personId: string,
 ): Promise<boolean> {
   return (await ports.conversations.ofPerson(tenantId, personId))?.closed !== undefined
-}
-
-/**
- * Orders the cards that a person missed before their chat was known or open again: decisions that wait for them, the ends of
- * their requests, and updates of their status cards. An admin also gets the cards of requests that are late now.
- */
-export async function catchUp(
-  context: SystemContext<NotificationPorts>,
-  person: { tenantId: string; id: string },
-): Promise<void> {
-  const { ports } = context
-  const { tenantId, id } = person
-  const waiting = await ports.requests.list({ tenantId, approverId: id, status: 'pendingApproval', limit: 20 })
-  const own = await ports.requests.list({ tenantId, requesterId: id, limit: 20 })
-  const now = ports.clock.now()
-  const orders = [
-    ...waiting.flatMap((request) => {
-      const asks = askApprovers(request).filter(({ payload }) => 'personId' in payload && payload.personId === id)
-      return batchJobs(request, asks, now)
-    }),
-    ...own
-      .filter(({ batch }) => batch === undefined)
-      .filter(
-        (request) =>
-          isStillDue(request, outcomeCard(request)) && (request.finishedAt !== null || request.status === 'failed'),
-      )
-      .map(notifyRequester),
-    ...own
-      .filter((request) => !request.batch && lateStep(request))
-      .flatMap((request) => notifyLate(request).slice(0, 1)),
-  ]
-  await ports.jobs.enqueue(again(orders))
-  const cards = await Promise.all(own.map(({ requestId }) => ports.sentCards.find(requestId, id, 'status')))
-  const shown = own.filter((_, index) => cards[index]?.state === 'sent')
-  await ports.jobs.enqueue(
-    shown.map(({ requestId, version }): JobOrder => {
-      return { name: 'refresh-cards', payload: { v: 1, requestId, version, cards: 'all', personId: id } }
-    }),
-  )
-  // Last, because the directory has to say whether the person is an admin, and it may not answer.
-  const creating = await ports.requests.list({ tenantId, status: 'provisioning', limit: 20, oldestFirst: true })
-  const late = creating.filter((request) => lateStep(request) && request.requester.id !== id)
-  if (late.length === 0 || !(await isAdminStill(context, id))) return
-  await ports.jobs.enqueue(again(late.map((request) => notifyOrder(request.requestId, id, lateCard(request)))))
-}
-
-/** The same orders as new jobs: a first job may have found no chat and ended. Whether a card was sent is in the store. */
-const again = (orders: readonly JobOrder[]): JobOrder[] => {
-  const once = [...new Map(orders.map((order) => [order.id, order])).values()]
-  return once.map(({ id: _, ...order }) => order as JobOrder)
 }

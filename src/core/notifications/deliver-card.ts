@@ -1,8 +1,6 @@
 import { adminsOf, waitingFor, waitingStage } from '../approvals/index.ts'
-import { chatIfFound, chatOf, isAdminStill, lostRight, reached, recordUndelivered } from '../decisions/index.ts'
-import { erasureNotice, readRetentionNotice } from '../privacy/index.ts'
+import { chatIfFound, chatOf, lostRight, reached, recordUndelivered } from '../decisions/index.ts'
 import {
-  type ChatRefusal,
   type Conversation,
   isAtWork,
   isForMailbox,
@@ -18,56 +16,19 @@ import {
   cardSubject,
   isDirectoryAway,
   isForApprover,
-  type JobPayload,
-  noticeSubject,
+  isReadyCard,
   notifyOrder,
+  PutOff,
   type SystemContext,
   TenantError,
   tellOrder,
 } from '../shared/index.ts'
-import { batchCardOf, batchReached, batchUndelivered, isBatchContent, newBatchContent } from './batch-cards.ts'
-import { readDigestNotice } from './digest.ts'
-import { readHealthNotice } from './health-watch.ts'
-import {
-  type CardContent,
-  currentCard,
-  type NoticeContent,
-  type Outbox,
-  type RequestCard,
-  type SendResult,
-} from './outbox.ts'
+import { bundleLinks, nameInLine } from './bundles.ts'
+import type { Card, CardOrder, RequestCardOrder } from './card.ts'
+import { formOf } from './newest-card.ts'
+import { noticeOf } from './notice-card.ts'
+import { currentCard, type Outbox, type RequestCard } from './outbox.ts'
 import type { NotificationPorts } from './ports.ts'
-
-/** One card for one person: about a request, or a notice about no one request. */
-export type CardOrder = RequestCardOrder | NoticeOrder
-type RequestCardOrder = Omit<JobPayload<'notify'>, 'v'>
-
-/** The differences between the two kinds of cards. */
-interface Card {
-  readonly tenantId: string
-  /** Distinguishes the card from others that wait for the same chat. */
-  readonly name: string
-  /** The record that it is on its way or sent; absent: neither. */
-  sent(): Promise<Pick<SentCard, 'state' | 'updatedAt'> | undefined>
-  /** Writes the record before the card is sent; false when there is one already, so that only one of two jobs sends. */
-  claim(conversation: Conversation): Promise<boolean>
-  /** Deletes the record of a card that certainly did not arrive. */
-  release(): Promise<void>
-  /** Records that it was sent. `unknown`: it may have arrived, and is not sent again. */
-  keep(conversation: Conversation, result: Exclude<SendResult, ChatRefusal>): Promise<void>
-  /** Records that the chat does not accept it. */
-  refused(conversation: Conversation, refusal: Pick<ChatRefusal, 'why' | 'closed'>): Promise<void>
-  /** Its present content; undefined: it is out of date. */
-  content(): Promise<CardContent | undefined>
-  /** Whether the app is installed for its person, if they have no chat with the bot. */
-  readonly installs: boolean
-  /** Whether the person has the right to see it. */
-  isAllowed(): Promise<boolean>
-  /** Called when it was sent before. */
-  wasSent(state: SentCard['state']): Promise<void>
-  /** Updates another card of the person instead of sending again; false: the person has no other card. */
-  updateInstead(conversation: Conversation): Promise<boolean>
-}
 
 /**
  * The attempt, 15 to 30 seconds after the first, at which a card ends silently for a person without a known chat while
@@ -103,11 +64,15 @@ export async function deliverCard(
   if (before && (await card.updateInstead(conversation))) return
   const content = await card.content()
   if (!content || (!before && !(await card.claim(conversation)))) return
-  const result = await outbox.send(conversation, content, card.name).catch(async (error: unknown) => {
-    // The record of an earlier lost answer stays, or a chat that answers at random would get cards without end.
-    if (!before) await card.release()
-    throw error
-  })
+  const result = await outbox
+    .send(conversation, content, card.name, await card.place())
+    .catch(async (error: unknown) => {
+      // The record of an earlier lost answer stays, or a chat that answers at random would get cards without end.
+      if (!before) await card.release()
+      if (error instanceof PutOff && !before && (await card.isReplaced(conversation, error))) return undefined
+      throw error
+    })
+  if (!result) return
   if (result.state === 'undeliverable') return card.refused(conversation, result)
   // A second lost answer ends it: a chat that accepts cards without answering must not be filled with them.
   if (result.state === 'unknown' && !before) throw new Error(`the answer to the card ${card.name} was lost`)
@@ -125,7 +90,7 @@ async function cardOf(
   if (!request || !isStillDue(request, key) || !isDecisionPending(request, key, personId)) return undefined
   const { sentCards } = ports
   const forApprover = isForApprover(key)
-  const name = `${requestId} ${key}`
+  const name = nameInLine(requestId, key)
   const recordIn = ({ conversationId }: Conversation, state: SentCard['state'], activityId: string | null) => {
     return { requestId, personId, key, conversationId, activityId, state }
   }
@@ -154,6 +119,11 @@ async function cardOf(
     installs: forApprover,
     isAllowed: () => mayHave(context, request, { personId, key }),
     wasSent: async (state) => (forApprover && state !== 'withdrawn' ? reached(context, request, personId) : undefined),
+    place: async () => ({ rank: forApprover || cardSubject(key).kind === 'outcome' ? 'first' : 'new' }),
+    isReplaced: async (conversation, full) =>
+      isReadyCard(key) &&
+      personId === request.requester.id &&
+      (await bundleLinks(context, request, conversation, full)),
     async updateInstead(conversation) {
       // A card about a webhook shows what happened then, which no other card of the request shows.
       if (cardSubject(key).kind === 'webhook') return false
@@ -163,7 +133,7 @@ async function cardOf(
         conversation,
         known.activityId,
         await show(known.key),
-        `${requestId} ${known.key}`,
+        nameInLine(requestId, known.key),
       )
       if (result === 'gone') {
         await sentCards.remove(requestId, personId, known.key)
@@ -210,6 +180,7 @@ export function isStillDue(request: Request, key: CardKey): boolean {
     case 'outcome':
       return subject.state === 'succeeded' ? request.followUp.state === 'announced' : key === outcomeCard(request)
     case 'status':
+    case 'earlier':
     case 'webhook':
       return true
   }
@@ -238,89 +209,23 @@ async function mayHave(
   }
 }
 
-/** Records a card that arrived, and orders its update if the request changed meanwhile. */
+/**
+ * Records a card that arrived, and orders its update if the request changed meanwhile. Earlier cards of the person shrink to
+ * one line.
+ */
 async function arrived(context: SystemContext<NotificationPorts>, card: SentCard, shown: Request): Promise<void> {
   const { ports } = context
   await ports.sentCards.put(card)
   if (isForApprover(card.key)) await reached(context, shown, card.personId)
-  const { requestId } = card
+  const { requestId, personId } = card
   const now = await ports.requests.find(requestId)
-  if (!now || now.version === shown.version) return
+  if (!now) return
   const { version } = now
-  await ports.jobs.enqueue([{ name: 'refresh-cards', payload: { v: 1, requestId, version, cards: 'all' } }])
-}
-
-/** A notice. A person without a chat gets none, without an error. An approver gets the app for a question about a batch. */
-function noticeOf(context: SystemContext<NotificationPorts>, order: NoticeOrder): Card {
-  const { ports } = context
-  const { notices } = ports
-  let sent: NoticeContent | undefined
-  return {
-    tenantId: order.tenantId,
-    name: order.notice,
-    sent: () => notices.find(order),
-    claim: () => notices.claim(order),
-    release: () => notices.remove(order),
-    async keep(_, result) {
-      const ofBatch = result.state === 'sent' && sent && isBatchContent(sent) ? sent : undefined
-      const card = ofBatch && result.state === 'sent' ? batchCardOf(ofBatch, result.activityId) : undefined
-      await notices.put(order, result.state, card)
-      if (ofBatch) await batchReached(context, ofBatch, order.personId)
-    },
-    async refused(conversation, refusal) {
-      await batchUndelivered(context, order, conversation, refusal)
-      if (conversation.closed !== undefined) return
-      await notices.put(order, 'unknown')
-      if (refusal.closed) await ports.conversations.close(conversation, refusal.why, ports.clock.now())
-    },
-    async content() {
-      sent = (await mayHaveNotice(context, order)) ? await noticeContent(context, order) : undefined
-      return sent
-    },
-    installs: noticeSubject(order.notice).kind === 'batch-ask',
-    isAllowed: async () => true,
-    wasSent: async () => undefined,
-    updateInstead: async () => false,
-  }
-}
-
-/** The present content of a notice; undefined: it is out of date. */
-async function noticeContent(
-  context: SystemContext<NotificationPorts>,
-  order: NoticeOrder,
-): Promise<NoticeContent | undefined> {
-  const { ports } = context
-  const subject = noticeSubject(order.notice)
-  switch (subject.kind) {
-    case 'health':
-      return readHealthNotice(ports, order, subject)
-    case 'retention':
-      return readRetentionNotice(context, subject.startsAt)
-    case 'erased':
-      return erasureNotice(context, order, subject)
-    case 'digest':
-      return readDigestNotice(context, order, subject.day)
-    case 'batch':
-    case 'batch-end':
-    case 'batch-ask':
-      return newBatchContent(context, order, subject)
-  }
-}
-
-/**
- * Whether a person may have a notice: health, retention and erasures are for admins; all others check this themselves. Known admins get
- * health alerts also while the directory does not answer, because that may be the trouble.
- */
-async function mayHaveNotice(
-  context: SystemContext<NotificationPorts>,
-  { personId, notice }: NoticeOrder,
-): Promise<boolean> {
-  const { kind } = noticeSubject(notice)
-  if (kind !== 'health' && kind !== 'erased') return true
-  return isAdminStill(context, personId).catch((error: unknown) => {
-    if (kind === 'health' && isDirectoryAway(error)) return true
-    throw error
-  })
+  const all = await ports.sentCards.ofRequest(requestId)
+  const order = { v: 1, requestId, version, cards: 'all' } as const
+  if (version !== shown.version) await ports.jobs.enqueue([{ name: 'refresh-cards', payload: order }])
+  else if (all.some((one) => one.personId === personId && one.state === 'sent' && formOf(now, one, all) !== 'full'))
+    await ports.jobs.enqueue([{ name: 'refresh-cards', payload: { ...order, personId } }])
 }
 
 /**

@@ -11,14 +11,17 @@ import type { ErasureNotice, RetentionNotice } from '../privacy/index.ts'
 import { type Attention, attentionOf, type ChatRefusal, type Conversation, type Request } from '../requests/index.ts'
 import {
   type CardKey,
+  type CardRank,
   cardSubject,
   isForApprover,
   type Person,
   type SystemContext,
   type WebhookEvent,
 } from '../shared/index.ts'
+import type { LinksNotice, WaitingNotice } from './bundles.ts'
 import type { DigestNotice } from './digest.ts'
 import type { HealthNotice } from './health-watch.ts'
+import type { CardForm } from './newest-card.ts'
 
 /** A card about a request. `isAdmin`: its person has it because they are an admin. */
 export type RequestCard = { readonly request: Request; readonly isAdmin: boolean } & (
@@ -30,19 +33,32 @@ export type RequestCard = { readonly request: Request; readonly isAdmin: boolean
   | { readonly kind: 'webhook'; readonly event: WebhookEvent }
 )
 /** A card that is not about one request. */
-export type NoticeContent = HealthNotice | RetentionNotice | ErasureNotice | DigestNotice | BatchContent
+export type NoticeContent =
+  | HealthNotice
+  | RetentionNotice
+  | ErasureNotice
+  | DigestNotice
+  | LinksNotice
+  | WaitingNotice
+  | BatchContent
 /** A card about a batch: the question to an approver, or the progress for the requester. */
 export type BatchContent = { readonly isAdmin: false } & (
   | { readonly kind: 'batch-ask'; readonly question: BatchQuestion }
   | { readonly kind: 'batch' | 'batch-end'; readonly progress: BatchProgress }
 )
+/** A card in one line, because a newer card of the person shows the request. */
+export interface MovedCard {
+  readonly kind: 'moved'
+  readonly request: Request
+  readonly form: Exclude<CardForm, 'full'>
+}
 /** Replaces a card whose person has lost the right that it needs. */
 export interface WithdrawnContent {
   readonly kind: 'withdrawn'
   readonly lost: LostRight
 }
 /** The content of a card. */
-export type CardContent = RequestCard | NoticeContent | WithdrawnContent
+export type CardContent = RequestCard | MovedCard | NoticeContent | WithdrawnContent
 
 /** The result of sending a card. `unknown`: sent, but the answer was lost. */
 export type SendResult =
@@ -52,13 +68,19 @@ export type SendResult =
 /** The result of updating a card. `gone`: the card does not exist any more. */
 export type UpdateResult = 'updated' | 'gone' | ChatRefusal
 
+/** The position of a card in the line of its chat. `instead`: the names of waiting cards that it replaces. */
+export interface CardPlace {
+  readonly rank: CardRank
+  readonly instead?: readonly string[] | undefined
+}
+
 /** Puts cards into chats; filled by the bot, which renders the content. */
 export interface Outbox {
   /**
    * Sends a card; `name` distinguishes it from others that wait for the same chat. Throws a retryable `TenantError` when the
    * card certainly did not arrive and a retry makes sense, and `PutOff` when the chat has reached its limit for now.
    */
-  send(conversation: Conversation, content: CardContent, name: string): Promise<SendResult>
+  send(conversation: Conversation, content: CardContent, name: string, place?: CardPlace): Promise<SendResult>
   /** Replaces a card that is in a chat. Throws as `send` does. */
   update(conversation: Conversation, activityId: string, content: CardContent, name: string): Promise<UpdateResult>
 }
@@ -100,6 +122,7 @@ export function requestCard(
       return { kind: subject.state === 'succeeded' ? 'ready' : 'status', ...about }
     // The status card shows delays and deadlines itself.
     case 'status':
+    case 'earlier':
     case 'late':
     case 'warning':
     case 'address':

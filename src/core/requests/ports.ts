@@ -120,7 +120,7 @@ export interface GoneResources {
 
 /**
  * A card of ours in a chat. An old `sending` means that its arrival is unknown. `withdrawn`: the person has lost the right to the
- * card, so it shows nothing and gets no updates.
+ * card, so it shows nothing and gets no updates. `bundled`: the card of its bundle replaces it, so it is not sent.
  */
 export interface SentCard {
   readonly requestId: string
@@ -128,9 +128,13 @@ export interface SentCard {
   readonly key: CardKey
   readonly conversationId: string
   readonly activityId: string | null
-  readonly state: 'sending' | 'sent' | 'unknown' | 'withdrawn'
-  /** The last write; the store sets it. */
+  readonly state: 'sending' | 'sent' | 'unknown' | 'withdrawn' | 'bundled'
+  /** The last change of the state; the store sets it. */
   readonly updatedAt?: Date
+  /** The bundle whose card replaces this one. */
+  readonly bundleId?: string
+  /** The form of the request that the card shows; absent: unknown. */
+  readonly shown?: string
 }
 
 /** The longest time of sending, in milliseconds. A `sending` that started earlier has failed. */
@@ -145,7 +149,16 @@ export interface SentCards {
   /** Stores a card before it is sent. Returns false if it exists, so that only one of two processes sends it. */
   claim(card: SentCard): Promise<boolean>
   put(card: SentCard): Promise<void>
+  /** Stores the form that a card now shows. Changes nothing if another activity has become the card. */
+  noteShown(card: SentCard, shown: string): Promise<void>
   remove(requestId: string, personId: string, key: CardKey): Promise<void>
+  /** Returns the cards of a bundle. */
+  ofBundle(bundleId: string): Promise<SentCard[]>
+  /**
+   * Returns the requests of a person that have been announced since a time and whose ready card is neither sent nor being
+   * sent, the oldest first.
+   */
+  unsentLinks(query: { tenantId: string; personId: string; since: Date; most: number }): Promise<string[]>
 }
 
 /** A chat that the bot knows, with its last known reference (opaque to the core). */

@@ -68,7 +68,8 @@ export async function requestIdOf(
   return (await ports.requests.findByNumber(settings.tenantId, Number(number)))?.requestId
 }
 
-function visible(actor: Actor, request: Request | undefined): Request {
+/** Returns the request. Throws if it does not exist or the actor may not see it. */
+export function visible(actor: Actor, request: Request | undefined): Request {
   if (!request) throw notFound()
   authorize(actor, 'request.read', request)
   return request

@@ -90,12 +90,20 @@ export interface IdempotencyStore {
   forgetOld(at: Date): Promise<void>
 }
 
+/**
+ * The rank of a card in a chat: links and approvals first, then other new cards, then updates of cards that the chat has.
+ */
+export type CardRank = 'first' | 'new' | 'update'
+
 /** The recent messages to a chat. Times are milliseconds since 1970. */
 export interface ChatTraffic {
   /** The time at which each message was sent, in any order. A time in the future: sending ends by then. */
   readonly sent: readonly number[]
-  /** Postponed messages, first come first: their name and the time at which they are due again. */
-  readonly waiting: readonly (readonly [what: string, due: number])[]
+  /**
+   * Postponed messages, first come first: their name, the time at which they are due again, and their rank. Messages of
+   * earlier versions have no rank.
+   */
+  readonly waiting: readonly (readonly [what: string, due: number, rank?: CardRank])[]
   /** The connector accepts no message before this time (`Retry-After`). */
   readonly heldUntil: number
 }

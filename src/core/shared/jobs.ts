@@ -9,6 +9,8 @@ import { z } from 'zod'
 /** Cards about a request. An outcome names the state. A stuck request names its state and the time since which it is stuck. */
 export const cardKey = z.union([
   z.literal('status'),
+  // An activity that showed the request until a newer card of the person replaced it.
+  z.templateLiteral(['earlier:', z.string()]),
   z.templateLiteral(['approval:', z.int()]),
   z.templateLiteral(['outcome:', z.string()]),
   z.templateLiteral(['stuck:', z.string()]),
@@ -44,6 +46,9 @@ export const noticeKey = z.union([
   z.templateLiteral(['batch-end:', z.uuid()]),
   // To an approver: the rows of a batch in a stage, `batch-ask:<batch>:<stage>:<number of reminders>`.
   z.templateLiteral(['batch-ask:', z.uuid(), ':', z.int(), ':', z.int()]),
+  // One card instead of several that the limits of the chat would delay: the links of a bundle, or its waiting requests.
+  z.templateLiteral(['links:', z.uuid()]),
+  z.templateLiteral(['waiting:', z.uuid()]),
 ])
 export type NoticeKey = z.output<typeof noticeKey>
 export type HealthNoticeKey = Extract<NoticeKey, `health:${string}`>
@@ -53,7 +58,7 @@ export type CardSubject =
   | { readonly kind: 'status' }
   | { readonly kind: 'approval' | 'reminder' | 'warning'; readonly stage: number }
   | { readonly kind: 'outcome' | 'stuck'; readonly state: string }
-  | { readonly kind: 'late' | 'address' }
+  | { readonly kind: 'late' | 'address' | 'earlier' }
   | { readonly kind: 'webhook'; readonly event: WebhookEvent }
 
 /** An event at a receiver of webhooks. */
@@ -66,14 +71,36 @@ export type NoticeSubject =
   | { readonly kind: 'health'; readonly turned: HealthTurn; readonly since: string }
   | { readonly kind: 'retention'; readonly startsAt: string }
   | { readonly kind: 'digest'; readonly day: string }
+  | { readonly kind: 'links' | 'waiting'; readonly bundleId: string }
   | BatchSubject
 /** The subject of a notice about a batch. `reminders`: the reminders before this card. */
 export type BatchSubject =
   | { readonly kind: 'batch' | 'batch-end'; readonly batchId: string }
   | { readonly kind: 'batch-ask'; readonly batchId: string; readonly stage: number; readonly reminders: number }
 
-const cardKind = z.enum(['status', 'approval', 'reminder', 'warning', 'address', 'late', 'outcome', 'stuck', 'webhook'])
-const noticeKind = z.enum(['erased', 'health', 'retention', 'digest', 'batch', 'batch-end', 'batch-ask'])
+const cardKind = z.enum([
+  'status',
+  'earlier',
+  'approval',
+  'reminder',
+  'warning',
+  'address',
+  'late',
+  'outcome',
+  'stuck',
+  'webhook',
+])
+const noticeKind = z.enum([
+  'erased',
+  'health',
+  'retention',
+  'digest',
+  'links',
+  'waiting',
+  'batch',
+  'batch-end',
+  'batch-ask',
+])
 
 /** Reads the key of a card about a request. */
 export function cardSubject(key: CardKey): CardSubject {
@@ -82,6 +109,7 @@ export function cardSubject(key: CardKey): CardSubject {
   switch (kind) {
     case 'status':
     case 'address':
+    case 'earlier':
     case 'late':
       return { kind }
     case 'approval':
@@ -118,6 +146,9 @@ export function noticeSubject(key: NoticeKey): NoticeSubject {
       const [stage, reminders] = rest
       return { kind, batchId: first, stage: Number(stage), reminders: Number(reminders) }
     }
+    case 'links':
+    case 'waiting':
+      return { kind, bundleId: first }
   }
 }
 

@@ -86,6 +86,8 @@ interface CardRow {
   activity_id: string | null
   state: SentCard['state']
   updated_at: Date
+  bundle_id: string | null
+  shown: string | null
 }
 
 export function createSentCards(database: Database): SentCards {
@@ -106,18 +108,26 @@ export function createSentCards(database: Database): SentCards {
     },
     async claim(card) {
       const { rowCount } = await database.query(
-        `INSERT INTO sent_cards (request_id, person_id, key, conversation_id, activity_id, state) VALUES ($1, $2, $3, $4, $5, $6)
-         ON CONFLICT (request_id, person_id, key) DO NOTHING`,
-        [card.requestId, card.personId, card.key, card.conversationId, card.activityId, card.state],
+        `INSERT INTO sent_cards (request_id, person_id, key, conversation_id, activity_id, state, bundle_id, shown)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (request_id, person_id, key) DO NOTHING`,
+        valuesOf(card),
       )
       return rowCount === 1
     },
     async put(card) {
       await database.query(
-        `INSERT INTO sent_cards (request_id, person_id, key, conversation_id, activity_id, state) VALUES ($1, $2, $3, $4, $5, $6)
+        `INSERT INTO sent_cards (request_id, person_id, key, conversation_id, activity_id, state, bundle_id, shown)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
          ON CONFLICT (request_id, person_id, key) DO UPDATE
-         SET conversation_id = excluded.conversation_id, activity_id = excluded.activity_id, state = excluded.state, updated_at = now()`,
-        [card.requestId, card.personId, card.key, card.conversationId, card.activityId, card.state],
+         SET conversation_id = excluded.conversation_id, activity_id = excluded.activity_id, state = excluded.state,
+             bundle_id = excluded.bundle_id, shown = excluded.shown, updated_at = now()`,
+        valuesOf(card),
+      )
+    },
+    async noteShown({ requestId, personId, key, activityId }, shown) {
+      await database.query(
+        `UPDATE sent_cards SET shown = $5 WHERE request_id = $1 AND person_id = $2 AND key = $3 AND activity_id = $4`,
+        [requestId, personId, key, activityId, shown],
       )
     },
     async remove(requestId, personId, key) {
@@ -127,8 +137,34 @@ export function createSentCards(database: Database): SentCards {
         key,
       ])
     },
+    async ofBundle(bundleId) {
+      const { rows } = await database.query<CardRow>('SELECT * FROM sent_cards WHERE bundle_id = $1', [bundleId])
+      return rows.flatMap((row) => readCard(row) ?? [])
+    },
+    async unsentLinks({ tenantId, personId, since, most }) {
+      const { rows } = await database.query<{ request_id: string }>(unsentLinks, [
+        ...[tenantId, personId, since.toISOString(), most],
+      ])
+      return rows.map(({ request_id }) => request_id)
+    },
   }
 }
+
+/** Reads the newest requests of one person only, because older ones have been announced. A batch has a summary instead. */
+const unsentLinks = `
+  SELECT request_id FROM (
+    SELECT request_id, number, body -> 'followUp' AS follow_up, body ->> 'reducedAt' AS reduced_at FROM requests
+    WHERE tenant_id = $1 AND requester_id = $2 AND status = 'succeeded' AND NOT body ? 'batch' ORDER BY number DESC LIMIT 500) AS ended
+  WHERE reduced_at IS NULL AND follow_up ->> 'state' = 'announced' AND (follow_up ->> 'at')::timestamptz >= $3
+    AND NOT EXISTS (
+      SELECT FROM sent_cards card
+      WHERE card.request_id = ended.request_id AND card.person_id = $2 AND card.key = 'outcome:succeeded')
+  ORDER BY number LIMIT $4`
+
+const valuesOf = (card: SentCard): unknown[] => [
+  ...[card.requestId, card.personId, card.key, card.conversationId, card.activityId, card.state],
+  ...[card.bundleId ?? null, card.shown ?? null],
+]
 
 /** Undefined for a card of an unknown kind, which another version of the service sent. */
 function readCard(row: CardRow): SentCard | undefined {
@@ -142,6 +178,8 @@ function readCard(row: CardRow): SentCard | undefined {
     activityId: row.activity_id,
     state: row.state,
     updatedAt: row.updated_at,
+    ...(row.bundle_id !== null && { bundleId: row.bundle_id }),
+    ...(row.shown !== null && { shown: row.shown }),
   }
 }
 

@@ -1,0 +1,133 @@
+import { recordUndelivered } from '../decisions/index.ts'
+import {
+  type ChatRefusal,
+  type Conversation,
+  type ListPage,
+  maxCounted,
+  type NoticeOrder,
+  type Request,
+  type SentCard,
+} from '../requests/index.ts'
+import {
+  type CardKey,
+  type JobOrder,
+  jobId,
+  noticeSubject,
+  type PutOff,
+  type SystemContext,
+  tellOrder,
+} from '../shared/index.ts'
+import type { NotificationPorts } from './ports.ts'
+
+/** One card with the links of several requests. */
+export interface LinksNotice {
+  readonly kind: 'links'
+  readonly requests: readonly Request[]
+}
+
+/** The time after its end within which a requester gets the link, in milliseconds. One second is for the work itself. */
+const linkWithin = 9000
+/** Requests that ended this long before a delayed link belong to the same bundle, in milliseconds. */
+const sameBundle = 3_600_000
+/** The size of a card is limited, and people read a short list. */
+const mostLinks = 30
+
+/** Two bundles were started at the same moment, and the other one has the cards. */
+class TooFew extends Error {}
+
+/** The first page of the list of decisions that wait for a person. */
+export interface WaitingNotice {
+  readonly kind: 'waiting'
+  readonly page: ListPage
+}
+
+/** The rows of a page of the list. */
+const rowsOfList = 6
+
+/** Returns the first page of the decisions that wait for a person now; undefined without any. */
+export async function waitingNotice(
+  { ports }: SystemContext<NotificationPorts>,
+  { tenantId, personId }: Pick<NoticeOrder, 'tenantId' | 'personId'>,
+): Promise<WaitingNotice | undefined> {
+  const about = { tenantId, approverId: personId, status: 'pendingApproval' } as const
+  const requests = await ports.requests.list({ ...about, limit: rowsOfList })
+  const oldest = requests.at(-1)
+  if (!oldest) return undefined
+  const older = await ports.requests.count({ ...about, before: oldest.number, limit: maxCounted })
+  return { kind: 'waiting', page: { requests, newer: 0, older } }
+}
+
+/**
+ * Replaces ready cards that the limits of their chat would delay too long with one card that has all their links. Returns
+ * false if the card can wait for its turn, or is the only one.
+ */
+export async function bundleLinks(
+  { ports }: SystemContext<NotificationPorts>,
+  { requestId, tenantId, followUp }: Request,
+  { personId, conversationId }: Conversation,
+  { putOffMilliseconds }: PutOff,
+): Promise<boolean> {
+  const now = ports.clock.now().getTime()
+  const endedAt = followUp.at === undefined ? now : Date.parse(followUp.at)
+  if (now + putOffMilliseconds - endedAt <= linkWithin) return false
+  const since = new Date(Math.min(endedAt, now - sameBundle))
+  const key = 'outcome:succeeded'
+  const bundleId = jobId('links', personId, requestId)
+  const store = async () => {
+    const due = await ports.sentCards.unsentLinks({ tenantId, personId, since, most: mostLinks })
+    if (due.length < 2) throw new TooFew()
+    const own = { personId, key, conversationId, activityId: null, state: 'bundled', bundleId } as const
+    let count = 0
+    for (const id of due) if (await ports.sentCards.claim({ ...own, requestId: id })) count += 1
+    if (count < 2) throw new TooFew()
+    await ports.jobs.enqueue([tellOrder(tenantId, personId, `links:${bundleId}`)])
+  }
+  return ports.work.transaction(store).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof TooFew) return false
+      throw error
+    },
+  )
+}
+
+/** Returns the cards that a notice replaces; none for a notice that replaces no cards. */
+export async function bundledIn(
+  { ports }: SystemContext<NotificationPorts>,
+  { notice }: Pick<NoticeOrder, 'notice'>,
+): Promise<SentCard[]> {
+  const subject = noticeSubject(notice)
+  return subject.kind === 'links' || subject.kind === 'waiting' ? ports.sentCards.ofBundle(subject.bundleId) : []
+}
+
+/** Returns the requests of a bundle, the oldest first. */
+export async function requestsOfBundle(
+  { ports }: SystemContext<NotificationPorts>,
+  bundled: readonly SentCard[],
+): Promise<Request[]> {
+  const found = await Promise.all(bundled.map(({ requestId }) => ports.requests.find(requestId)))
+  return found.flatMap((request) => request ?? []).sort((one, other) => one.number - other.number)
+}
+
+/** Records for each card of a bundle that the chat does not accept it, so that it is sent when the person returns. */
+export async function refuseBundle(
+  context: SystemContext<NotificationPorts>,
+  conversation: Conversation,
+  bundled: readonly SentCard[],
+  refusal: Pick<ChatRefusal, 'why' | 'closed'>,
+): Promise<void> {
+  for (const { requestId, key } of bundled) {
+    const request = await context.ports.requests.find(requestId)
+    if (request) await recordUndelivered(context, request, conversation, key, refusal)
+  }
+}
+
+/** Returns the orders to update the other cards of bundled requests: their end is shown below. */
+export const refreshBundled = (requests: readonly Request[], personId: string): JobOrder[] =>
+  requests.map(({ requestId, version }) => ({
+    name: 'refresh-cards',
+    payload: { v: 1, requestId, version, cards: 'all', personId },
+  }))
+
+/** Returns the name of a card in the line of its chat. */
+export const nameInLine = (requestId: string, key: CardKey): string => `${requestId} ${key}`

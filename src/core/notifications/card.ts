@@ -1,0 +1,38 @@
+import type { ChatRefusal, Conversation, NoticeOrder, SentCard } from '../requests/index.ts'
+import type { JobPayload, PutOff } from '../shared/index.ts'
+import type { CardContent, CardPlace, SendResult } from './outbox.ts'
+
+/** One card for one person: about a request, or a notice about no one request. */
+export type CardOrder = RequestCardOrder | NoticeOrder
+export type RequestCardOrder = Omit<JobPayload<'notify'>, 'v'>
+
+/** The differences between the two kinds of cards. */
+export interface Card {
+  readonly tenantId: string
+  /** Distinguishes the card from others that wait for the same chat. */
+  readonly name: string
+  /** The record that it is on its way or sent; absent: neither. */
+  sent(): Promise<Pick<SentCard, 'state' | 'updatedAt'> | undefined>
+  /** Writes the record before the card is sent; false when there is one already, so that only one of two jobs sends. */
+  claim(conversation: Conversation): Promise<boolean>
+  /** Deletes the record of a card that certainly did not arrive. */
+  release(): Promise<void>
+  /** Records that it was sent. `unknown`: it may have arrived, and is not sent again. */
+  keep(conversation: Conversation, result: Exclude<SendResult, ChatRefusal>): Promise<void>
+  /** Records that the chat does not accept it. */
+  refused(conversation: Conversation, refusal: Pick<ChatRefusal, 'why' | 'closed'>): Promise<void>
+  /** Its present content; undefined: it is out of date. */
+  content(): Promise<CardContent | undefined>
+  /** Whether the app is installed for its person, if they have no chat with the bot. */
+  readonly installs: boolean
+  /** Whether the person has the right to see it. */
+  isAllowed(): Promise<boolean>
+  /** Called when it was sent before. */
+  wasSent(state: SentCard['state']): Promise<void>
+  /** Returns the position of the card in the line of its chat. */
+  place(): Promise<CardPlace>
+  /** Called when the chat has no room. Returns true if another card replaces this one. */
+  isReplaced(conversation: Conversation, full: PutOff): Promise<boolean>
+  /** Updates another card of the person instead of sending again; false: the person has no other card. */
+  updateInstead(conversation: Conversation): Promise<boolean>
+}

@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { createPacedChats, ownLimits } from '../../src/bot/channel/chat-pace.ts'
+import { createOutbox } from '../../src/bot/notifications/outbox.ts'
+import type { CardJson } from '../../src/cards/index.ts'
+import type { CardOrder, CardPlace, Outbox, Person, Request, SendResult } from '../../src/core/index.ts'
+import { chatPaceInMemory } from '../../src/store/notifications/chats.ts'
+import { workOff } from '../support/card-jobs.ts'
+import { requestOf, siteRoot, stepsUntil } from '../support/card-requests.ts'
+import { kim, tenantId, withCore } from '../support/core.ts'
+import { maxIn } from '../support/traffic.ts'
+
+const silent = { warn: () => undefined }
+const retries = { retries: 16, retryDelaySeconds: 2, workers: 4 }
+
+describe('the links of many requests of one person', () => {
+  const core = withCore()
+  const clock = { now: Date.UTC(2026, 10, 20, 12) }
+  const at = () => core.with({ clock: { now: () => new Date(clock.now) } })
+  /** Every message to the chat, in order. */
+  const messages: { how: 'send' | 'update'; text: string; at: number }[] = []
+  let answer: () => SendResult
+  let outbox: Outbox
+  let person: Person
+  let number = 6000
+
+  beforeEach(async () => {
+    messages.splice(0)
+    clock.now += 3_600_000
+    const id = randomUUID()
+    person = { ...kim, id, displayName: 'Kim Lee' }
+    const chat = { conversationId: `chat-${id}`, reference: {}, locale: 'en-GB', timeZone: 'UTC' }
+    await core.ports.conversations.put({ tenantId, personId: id, ...chat })
+    answer = () => ({ state: 'sent', activityId: `card-${messages.length}` })
+    const chats = createPacedChats(
+      chatPaceInMemory(() => clock.now),
+      silent,
+    )
+    const written = async (how: 'send' | 'update', card: CardJson, what: string, place: CardPlace) => {
+      const write = async () => {
+        messages.push({ how, text: JSON.stringify(card), at: clock.now })
+        clock.now += 10
+        return answer()
+      }
+      return chats.write('chat', { what, ...place }, write, () => 0)
+    }
+    outbox = createOutbox(
+      {
+        send: (_, card, what, place = { rank: 'new' }) => written('send', card, what, place),
+        async update(_, _id, card, what) {
+          await written('update', card, what, { rank: 'update' })
+          return 'updated'
+        },
+      },
+      { now: () => new Date(clock.now), siteRoot, outlookRoot: 'https://outlook.office.com/' },
+    )
+  })
+
+  /** Stores a request that has just been announced. */
+  async function announced(): Promise<Request> {
+    number += 1
+    const url = `${siteRoot}s${number}`
+    const endedAt = new Date(clock.now).toISOString()
+    const request = requestOf({
+      ...{ requestId: randomUUID(), tenantId, alias: `s${number}`, requester: person, status: 'succeeded' },
+      ...{ steps: stepsUntil(99), finishedAt: endedAt },
+      followUp: { state: 'announced', by: 'webhook', url, at: endedAt },
+      resource: { url, siteId: 'site', groupId: 'group', securityGroupId: 'security' },
+    })
+    const stored = await core.ports.requests.insert(request)
+    if (!stored) throw new Error('a request of a new id was there already')
+    return stored
+  }
+  const several = async (count: number): Promise<Request[]> => {
+    const requests: Request[] = []
+    for (let index = 0; index < count; index += 1) requests.push(await announced())
+    return requests
+  }
+  const ready = ({ requestId }: Request): CardOrder => ({
+    ...{ requestId, personId: person.id, card: 'outcome:succeeded' },
+  })
+  const deliver = (order: CardOrder) => (attempt: number) => at().system.deliverCard(outbox, order, attempt)
+  const work = (jobs: readonly ((attempt: number) => Promise<void>)[]) =>
+    workOff(clock, jobs, retries, Math.random, () => undefined)
+  /** Returns the orders of cards with several links. */
+  async function bundles(): Promise<CardOrder[]> {
+    const { rows } = await core.database.query<{ payload: CardOrder }>(
+      `SELECT payload FROM ordered_jobs WHERE name = 'tell' AND payload ->> 'personId' = $1`,
+      [person.id],
+    )
+    return rows.map(({ payload }) => payload)
+  }
+  const withLink = ({ requestId: _, ...request }: Request) => {
+    const url = request.followUp.url ?? 'no address'
+    return messages.filter(({ how, text }) => how === 'send' && text.includes(`"${url}"`))
+  }
+
+  it('arrive within 10 seconds of their ends, each once, and one card has those that would be late', async () => {
+    const requests = await several(30)
+    const endedAt = clock.now
+    await work(
+      requests.map((request) => async (attempt: number) => {
+        await deliver(ready(request))(attempt)
+        // The job of a bundle runs next to the others.
+        for (const order of await bundles()) await deliver(order)(1)
+      }),
+    )
+    for (const request of requests) {
+      expect(withLink(request), `REQ-${request.number}`).toHaveLength(1)
+      expect((withLink(request)[0]?.at ?? 0) - endedAt).toBeLessThan(10_000)
+    }
+    expect(messages.length).toBeLessThan(30)
+    for (const { milliseconds, count } of ownLimits)
+      expect(
+        maxIn(
+          messages.map((one) => one.at),
+          milliseconds,
+        ),
+      ).toBeLessThanOrEqual(count)
+  })
+
+  it('are not sent again when each job runs twice', async () => {
+    const requests = await several(40)
+    await work(requests.map((request) => deliver(ready(request))))
+    await work([...(await bundles()), ...(await bundles())].map(deliver))
+    const before = messages.length
+    await work([...requests.map(ready), ...(await bundles())].map(deliver))
+    expect(messages).toHaveLength(before)
+    for (const request of requests) expect(withLink(request), `REQ-${request.number}`).toHaveLength(1)
+  })
+
+  it('are due again, each alone, when the chat does not accept their card', async () => {
+    const requests = await several(40)
+    await work(requests.map((request) => deliver(ready(request))))
+    answer = () => ({ state: 'undeliverable', why: 'ConversationBlockedByUser', closed: true })
+    await work((await bundles()).map(deliver))
+    const states = await Promise.all(
+      requests.map(({ requestId }) => core.ports.sentCards.find(requestId, person.id, 'outcome:succeeded')),
+    )
+    expect(states.filter((card) => card?.state === 'bundled')).toEqual([])
+    expect(states.filter((card) => card === undefined).length).toBeGreaterThan(20)
+    expect((await core.ports.conversations.ofPerson(tenantId, person.id))?.closed).toBe('ConversationBlockedByUser')
+  })
+
+  it('come before updates of cards, which leave most of the room to new cards', async () => {
+    const requests = await several(20)
+    for (const { requestId } of requests) {
+      const card = { requestId, personId: person.id, key: 'status', conversationId: `chat-${person.id}` } as const
+      await core.ports.sentCards.put({ ...card, activityId: `status-${requestId}`, state: 'sent' })
+    }
+    const refresh =
+      ({ requestId, version }: Request) =>
+      () =>
+        at().system.refreshCards(outbox, { requestId, version, cards: 'all', personId: person.id })
+    await work([...requests.map(refresh), ...requests.map((request) => deliver(ready(request)))])
+    const lastLink = messages.findLastIndex(({ how }) => how === 'send')
+    expect(messages.slice(0, lastLink).filter(({ how }) => how === 'update').length).toBeLessThanOrEqual(6)
+    expect(messages.filter(({ how }) => how === 'update').length).toBeGreaterThanOrEqual(20)
+  })
+})
