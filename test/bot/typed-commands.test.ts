@@ -34,6 +34,12 @@ describe('a text that a person types', () => {
       expect(shown).toContain(template)
     })
 
+    it('new with a kind and an unknown name: says so and shows the templates of this kind', async () => {
+      const shown = await start().says('kim', 'new site Board matters')
+      expect(shown).toContain('No template is called “Board matters”. Choose one of these:')
+      expect(shown).toContain('Project site')
+    })
+
     it('new with an unknown name: says so and shows all templates', async () => {
       const [reply] = await start().turn(saying('kim', 'new spaceship'))
       expect(textOf(cardIn(reply))).toContain('What do you need?')

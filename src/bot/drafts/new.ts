@@ -157,11 +157,14 @@ async function chooseNamed(
   const found = templates.filter((template) => namesOf(template).some((name) => name.toLowerCase().includes(text)))
   if (found.length > 0 || templates.length === 0 || part === '') return continueOrChoose(turn, commandName, found)
   const meaning = meaningOf(`${commandName} ${part}`)
-  const meant =
-    meaning?.does === 'new' && (meaning.name !== '' || isPlainRequest(meaning.rest))
-      ? await openMeant(turn, meaning)
-      : undefined
-  return meant ?? showStep({ step: 'choose', templates, unmatched: part }, turn)
+  return (await meantBy(turn, meaning, part)) ?? showStep({ step: 'choose', templates, unmatched: part }, turn)
+}
+
+/** Opens the form that the text after a command requests; undefined if the text can be the name of a template. */
+async function meantBy(turn: Turn, meaning: Meaning | undefined, part: string): Promise<Reply | undefined> {
+  // “new site Aurora” has only a name, which no template has.
+  if (meaning?.does !== 'new' || meaning.name === part.trim()) return undefined
+  return meaning.name !== '' || isPlainRequest(meaning.rest) ? openMeant(turn, meaning) : undefined
 }
 
 /** Returns a template's names in all languages. */
