@@ -21,11 +21,17 @@ describe('the timeline of a request', () => {
         { to: 7 },
       ]) {
         const entries = [lineOf('pendingApproval', kim), lineOf(what, actor, { data })]
-        const { rows } = timelineView({ entries, isOpen: true }, asKim)
+        const { rows } = timelineView({ entries, isOpen: true }, { ...asKim, isAdmin: true })
         expect(rows).toHaveLength(what === 'refused' ? 1 : 2)
         for (const { text } of rows) expect(text).toMatch(/^[^{}]{10,}$/)
       }
     }
+  })
+
+  it('names unreachable people only to admins', () => {
+    const entries = [lineOf('pendingApproval', kim), lineOf('not-told', dana), lineOf('reached', dana)]
+    expect(timelineView({ entries, isOpen: true }, asKim).rows).toHaveLength(1)
+    expect(timelineView({ entries, isOpen: true }, { ...asKim, isAdmin: true }).rows).toHaveLength(3)
   })
 
   it('leaves out steps, which the progress shows, and actions of later versions', () => {
@@ -34,7 +40,7 @@ describe('the timeline of a request', () => {
   })
 
   it('shows the last eight entries, the oldest first, and the number of earlier entries', () => {
-    const { rows, earlier } = timelineView({ entries: longTimeline, isOpen: true }, asKim)
+    const { rows, earlier } = timelineView({ entries: longTimeline, isOpen: true }, { ...asKim, isAdmin: true })
     expect([rows.length, earlier]).toEqual([8, '2 earlier entries'])
     expect(rows[0]?.text).toBe('I also asked Sam Roy to decide')
     expect(rows.at(-1)?.text).toBe('The request failed')

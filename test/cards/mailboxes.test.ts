@@ -60,7 +60,7 @@ describe('the requested properties', () => {
     const review = cards.review({ ...notSimilar, draft: draftOf({}), plan: mailboxPlanOf(mailboxes.ready) })
     for (const card of [review, cards.approval(mailboxes.waiting, viewerOf(dana))]) {
       const toggles = nodesOf(card).filter(({ type }) => type === 'Action.ToggleVisibility')
-      expect(toggles.map(({ title }) => title)).toEqual(['Details ▾', 'Details ▴'])
+      expect(toggles.map(({ title }) => title)).toEqual(['Details ▾', 'Hide details ▴'])
       const ids = nodesOf(card).flatMap(({ id }) => (String(id).toLowerCase().includes('details') ? [id] : []))
       for (const { targetElements } of toggles) expect(new Set(targetElements as unknown[])).toEqual(new Set(ids))
     }

@@ -46,7 +46,7 @@ describe('the answer of each code equals the example in the API document:', () =
     return ask({ ...withApproval, displayName: 'Other' }, key)
   }
   const taken = async () => {
-    await ask({ ...withApproval, alias: 'apollo' })
+    await call('dana', 'POST', '/collab/v1/spo', { body: { ...withApproval, alias: 'apollo' } })
     return ask({ ...withApproval, displayName: 'Another', alias: 'apollo' })
   }
 

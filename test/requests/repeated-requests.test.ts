@@ -37,7 +37,7 @@ describe('a resubmission or repeat', () => {
     expect(textOf(approval.card)).toContain(
       `Dana Fox rejected the earlier request ${before.reference}: “We have one already.”`,
     )
-    expect(textOf(approval.card)).toMatch(/Changed: .*Owners/)
+    expect(textOf(approval.card)).toMatch(/Changed since REQ-\d+\nOwners\n.+ → .+/)
     expect(await shown(requestId)).toMatchObject({
       basedOn: {
         requestId: before.requestId,

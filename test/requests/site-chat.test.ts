@@ -68,7 +68,7 @@ describe('a site request in chat', () => {
       'metadata.costCentre': '47',
     })
     expect(textOf(back.card ?? {})).toContain('2 things to fix')
-    expect(textOf(back.card ?? {})).toContain('This address is taken. Try project-aurora-2.')
+    expect(textOf(back.card ?? {})).toMatch(/Your request REQ-\d+ has this address\. Try project-aurora-2\./)
     expect(textOf(back.card ?? {})).toContain('A cost centre has four digits, such as 4711.')
     expect(valuesOf(back.card ?? {})).toMatchObject({ ...filled, alias: 'project-aurora', 'metadata.costCentre': '47' })
   })

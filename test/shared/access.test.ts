@@ -220,6 +220,7 @@ const onlyAnswersLists = [
   'listRequests',
   'listOwnRequests',
   'listApprovals',
+  'listDelegated',
   'pageOfOwnRequests',
   'pageOfApprovals',
   'listDrafts',

@@ -15,7 +15,6 @@ import {
   defineUseCase,
   fault,
   instant,
-  issueOf,
   type JobOrder,
   jobId,
   type Permission,
@@ -29,50 +28,10 @@ import {
   withReason,
 } from '../shared/index.ts'
 import type { WebhookPorts } from '../webhooks/index.ts'
+import { type BatchOrder, batchRows, resource } from './order.ts'
 
-/** The maximum number of rows in a batch. A person can still read this many rows, and one transaction can store them. */
-export const maxRows = 200
 /** The maximum number of running batches of one person. */
 const maxBatches = 10
-
-const resource = z.enum(['mailbox', 'site'])
-const rowKey = z
-  .string()
-  .min(1)
-  .max(64)
-  // A pattern that readers without the flag `u` understand. The check below also refuses invisible characters.
-  .regex(/^[ -~\u00a0-\uffff]+$/)
-  .refine((key) => /^\P{C}+$/u.test(key), issueOf('keyInvisible'))
-  .describe('The caller’s key for the row, such as a number or name; unique in a batch.')
-
-/** The rows of a batch, and the kind of resource that all of them request. */
-export const batchRows = {
-  resource: resource.describe('Resource that all rows request.'),
-  rows: z
-    .array(
-      z.strictObject({
-        key: rowKey,
-        body: z.looseObject({}).describe('The body of `POST /mail/v1/mailboxes/` or `POST /collab/v1/spo/`.'),
-      }),
-    )
-    .min(1)
-    .max(maxRows),
-}
-
-/** Many requests of one kind in one call. */
-export const batchOrder = z
-  .strictObject({
-    dryRun: z.boolean().optional().describe('Whether to return only a preview of each row. Nothing is stored.'),
-    ...batchRows,
-  })
-  .superRefine(({ rows }, context) => {
-    const known = new Set<string>()
-    for (const [index, { key }] of rows.entries()) {
-      if (known.has(key)) context.addIssue({ code: 'custom', path: ['rows', index, 'key'], message: 'keyTwice' })
-      known.add(key)
-    }
-  })
-export type BatchOrder = z.output<typeof batchOrder>
 
 /** `stopped`: the batch cannot continue, for example because its requester may no longer request anything. */
 const batchStatuses = ['running', 'finished', 'cancelled', 'stopped'] as const

@@ -13,7 +13,8 @@ import {
   shownFieldWarning,
 } from '../requests/index.ts'
 import { because, type Context, defineUseCase, type Fault, ProvisioningError, resourceKind } from '../shared/index.ts'
-import { type BatchOrder, type BatchPorts, batchRows } from './batch.ts'
+import type { BatchPorts } from './batch.ts'
+import { type BatchOrder, batchRows } from './order.ts'
 
 /** The preview of a row. */
 export const checkedRow = z.strictObject({

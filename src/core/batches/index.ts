@@ -4,5 +4,6 @@
  */
 export * from './batch.ts'
 export * from './check.ts'
+export { type BatchOrder, batchOrder, maxRows } from './order.ts'
 export * from './progress.ts'
 export * from './run.ts'

@@ -3,7 +3,8 @@ import { type ApprovalStage, everAsked, isApproved, isRejected, openStage, waiti
 import type { JointReport } from '../decisions/index.ts'
 import type { Request } from '../requests/index.ts'
 import { type Context, defineUseCase } from '../shared/index.ts'
-import { type Batch, type BatchPorts, type BatchRow, maxRows, readBatch } from './batch.ts'
+import { type Batch, type BatchPorts, type BatchRow, readBatch } from './batch.ts'
+import { maxRows } from './order.ts'
 
 /** The rows of a batch about which one approver was asked in one stage. */
 export interface BatchQuestion {

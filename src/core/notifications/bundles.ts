@@ -1,9 +1,9 @@
 import { recordUndelivered } from '../decisions/index.ts'
 import {
+  approvalsOf,
   type ChatRefusal,
   type Conversation,
   type ListPage,
-  maxCounted,
   type NoticeOrder,
   type Request,
   type SentCard,
@@ -49,12 +49,8 @@ export async function waitingNotice(
   { ports }: SystemContext<NotificationPorts>,
   { tenantId, personId }: Pick<NoticeOrder, 'tenantId' | 'personId'>,
 ): Promise<WaitingNotice | undefined> {
-  const about = { tenantId, approverId: personId, status: 'pendingApproval' } as const
-  const requests = await ports.requests.list({ ...about, limit: rowsOfList })
-  const oldest = requests.at(-1)
-  if (!oldest) return undefined
-  const older = await ports.requests.count({ ...about, before: oldest.number, limit: maxCounted })
-  return { kind: 'waiting', page: { requests, newer: 0, older } }
+  const page = await approvalsOf(ports, { tenantId, id: personId }, rowsOfList)
+  return page.requests.length === 0 ? undefined : { kind: 'waiting', page }
 }
 
 /**

@@ -176,8 +176,16 @@ export const pageOfApprovals = defineUseCase({
   permission: 'approval.list',
   input: z.object({ limit: z.int(), before: z.int().optional(), after: z.int().optional() }),
   handle: ({ ports, actor }: Context<RequestPorts>, { limit, ...at }): Promise<ListPage> =>
-    pageOf(ports, { tenantId: actor.tenantId, approverId: actor.id, status: 'pendingApproval' }, limit, 'oldest', at),
+    approvalsOf(ports, actor, limit, at),
 })
+
+/** Reads a page of the requests that wait for a person's decision, oldest first. */
+export const approvalsOf = (
+  ports: Pick<RequestPorts, 'requests'>,
+  { tenantId, id }: { readonly tenantId: string; readonly id: string },
+  limit: number,
+  at: PageAt = {},
+): Promise<ListPage> => pageOf(ports, { tenantId, approverId: id, status: 'pendingApproval' }, limit, 'oldest', at)
 
 type Listed = Pick<RequestQuery, 'tenantId' | 'requesterId' | 'approverId' | 'status'>
 
@@ -186,7 +194,7 @@ type Listed = Pick<RequestQuery, 'tenantId' | 'requesterId' | 'approverId' | 'st
  * requests on either side.
  */
 async function pageOf(
-  ports: RequestPorts,
+  ports: Pick<RequestPorts, 'requests'>,
   listed: Listed,
   limit: number,
   first: 'newest' | 'oldest',
