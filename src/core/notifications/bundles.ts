@@ -25,8 +25,8 @@ export interface LinksNotice {
   readonly requests: readonly Request[]
 }
 
-/** The time after its end within which a requester gets the link, in milliseconds. One second is for the work itself. */
-const linkWithin = 9000
+/** A link must arrive within 10 seconds of its end. In milliseconds, without the time of the work itself. */
+const linkWithin = 7500
 /** Requests that ended this long before a delayed link belong to the same bundle, in milliseconds. */
 const sameBundle = 3_600_000
 /** The size of a card is limited, and people read a short list. */
