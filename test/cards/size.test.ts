@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type CardJson, cards, rowsOfPage } from '../../src/cards/index.ts'
-import { because, type Person, snapshot, type Template } from '../../src/core/index.ts'
+import { because, mostLinks, type Person, snapshot, type Template } from '../../src/core/index.ts'
 import { requestForm } from '../support/card-forms.ts'
 import { mailboxes, mailboxPlanOf, meetingRoom, supportMailbox } from '../support/card-mailboxes.ts'
 import {
@@ -140,6 +140,15 @@ describe('the largest cards', () => {
     expect(bytes(card)).toBeLessThan(25_000)
     const values = Object.fromEntries(nodesOf(card).flatMap(({ id, value }) => (value ? [[id, value]] : [])))
     for (const [id, value] of Object.entries(form.draft.values)) expect(String(values[id]), id).toBe(value)
+  })
+
+  it('of many links at once stay under 25 kB', () => {
+    const url = `https://contoso.sharepoint.com/sites/${'a'.repeat(64)}`
+    const followUp = { state: 'announced', by: 'webhook', url } as const
+    const details = { ...requests.ready.details, displayName: long(256) }
+    const longest = requestOf({ ...requests.ready, details, followUp, resource: null })
+    const most = Array.from({ length: mostLinks }, () => longest)
+    expect(bytes(cards.links(most, asKim))).toBeLessThan(25_000)
   })
 
   it('of requests for mailboxes stay under 25 kB', () => {

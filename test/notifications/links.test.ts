@@ -119,8 +119,8 @@ describe('the links of many requests of one person', () => {
       ).toBeLessThanOrEqual(count)
   })
 
-  it('are not sent again when each job runs twice', async () => {
-    const requests = await several(40)
+  it('are not lost and not sent again when each job runs twice', async () => {
+    const requests = await several(100)
     await work(requests.map((request) => deliver(ready(request))))
     await work([...(await bundles()), ...(await bundles())].map(deliver))
     const before = messages.length

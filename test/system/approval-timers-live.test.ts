@@ -43,7 +43,9 @@ describe('approval timers with the queue and real cards', () => {
   const happened = (requestId: string, action: string) =>
     until(async () => ((await actionsOf(requestId)).includes(action) ? true : undefined), `that it is ${action}`)
   const cards = (user: TeamsUser, name: string) =>
-    user.chat().flatMap(({ card }) => (card && textOf(card).includes(name) ? [textOf(card)] : []))
+    service.connector.sent.flatMap(({ conversationId, card }) =>
+      conversationId === user.conversationId && card && textOf(card).includes(name) ? [textOf(card)] : [],
+    )
 
   it('remind, ask the manager, warn both sides and expire the request, across restarts', {
     timeout: 60_000,
@@ -76,7 +78,8 @@ describe('approval timers with the queue and real cards', () => {
     await happened(requestId, 'reminded')
     const reminder = await until(() => {
       const found = dana.chat().filter(({ card }) => card && textOf(card).includes('On the reminder'))
-      return found.length === 2 ? found[1] : undefined
+      const isReminder = cards(dana, 'On the reminder').length === 2 && found.length === 1
+      return isReminder ? found[0] : undefined
     }, 'the reminder')
     if (!reminder?.card) throw new Error('a reminder without a card')
     const answer = await dana.clicks({ id: reminder.id, card: reminder.card }, 'Approve', { comment: '' })

@@ -25,12 +25,12 @@ export interface LinksNotice {
   readonly requests: readonly Request[]
 }
 
-/** The time after its end within which a requester gets the link, in milliseconds. One second is for the work itself. */
-const linkWithin = 9000
+/** A link must arrive within 10 seconds of its end. In milliseconds, without the time of the work itself. */
+const linkWithin = 7500
 /** Requests that ended this long before a delayed link belong to the same bundle, in milliseconds. */
 const sameBundle = 3_600_000
-/** The size of a card is limited, and people read a short list. */
-const mostLinks = 30
+/** The most links of one card, because Teams limits the size of a card. More links come as several cards. */
+export const mostLinks = 19
 
 /** Two bundles were started at the same moment, and the other one has the cards. */
 class TooFew extends Error {}
@@ -54,8 +54,8 @@ export async function waitingNotice(
 }
 
 /**
- * Replaces ready cards that the limits of their chat would delay too long with one card that has all their links. Returns
- * false if the card can wait for its turn, or is the only one.
+ * Replaces ready cards that the limits of their chat would delay too long with one card that has their links. Returns
+ * whether this request is one of them. A card that can wait for its turn, or is the only one, is not replaced.
  */
 export async function bundleLinks(
   { ports }: SystemContext<NotificationPorts>,
@@ -68,23 +68,23 @@ export async function bundleLinks(
   if (now + putOffMilliseconds - endedAt <= linkWithin) return false
   const since = new Date(Math.min(endedAt, now - sameBundle))
   const key = 'outcome:succeeded'
-  const bundleId = jobId('links', personId, requestId)
   const store = async () => {
     const due = await ports.sentCards.unsentLinks({ tenantId, personId, since, most: mostLinks })
     if (due.length < 2) throw new TooFew()
+    // The same requests may be due again after a refusal of the chat.
+    const bundleId = jobId('links', personId, now, ...due)
     const own = { personId, key, conversationId, activityId: null, state: 'bundled', bundleId } as const
     let count = 0
     for (const id of due) if (await ports.sentCards.claim({ ...own, requestId: id })) count += 1
     if (count < 2) throw new TooFew()
     await ports.jobs.enqueue([tellOrder(tenantId, personId, `links:${bundleId}`)])
+    // A full bundle may leave this request to the next one.
+    return due.includes(requestId)
   }
-  return ports.work.transaction(store).then(
-    () => true,
-    (error: unknown) => {
-      if (error instanceof TooFew) return false
-      throw error
-    },
-  )
+  return ports.work.transaction(store).catch((error: unknown) => {
+    if (error instanceof TooFew) return false
+    throw error
+  })
 }
 
 /** Returns the cards that a notice replaces; none for a notice that replaces no cards. */

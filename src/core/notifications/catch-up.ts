@@ -18,7 +18,7 @@ import type { NotificationPorts } from './ports.ts'
 const mostSingle = 10
 /** A person gets the links of resources that were created within this time, in milliseconds: 30 days. */
 const longestAbsence = 30 * 86_400_000
-const mostLinks = 200
+const mostMissed = 200
 /** The size of one read. */
 const page = 100
 
@@ -47,7 +47,7 @@ export async function catchUp(
   // The card of a batch shows its rows.
   const single = own.filter(({ batch }) => batch === undefined)
   const since = new Date(ports.clock.now().getTime() - longestAbsence)
-  const links = await ports.sentCards.unsentLinks({ tenantId, personId: id, since, most: mostLinks })
+  const links = await ports.sentCards.unsentLinks({ tenantId, personId: id, since, most: mostMissed })
   if (isList) await bundleApprovals(context, person, unsent)
   const orders = [
     // The job of a card that was sent before records that its person can be reached again.
@@ -121,7 +121,12 @@ async function bundleApprovals(
 ): Promise<void> {
   const chat: Conversation | undefined = await ports.conversations.ofPerson(tenantId, id)
   if (!chat) return
-  const bundleId = jobId('waiting', id, ...waiting.map(({ request, key }) => `${request.requestId} ${key}`))
+  const bundleId = jobId(
+    'waiting',
+    id,
+    ports.clock.now().getTime(),
+    ...waiting.map(({ request, key }) => `${request.requestId} ${key}`),
+  )
   const own = {
     personId: id,
     conversationId: chat.conversationId,
