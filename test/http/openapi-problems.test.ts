@@ -46,8 +46,10 @@ describe('the answer of each code equals the example in the API document:', () =
     return ask({ ...withApproval, displayName: 'Other' }, key)
   }
   const taken = async () => {
-    await call('dana', 'POST', '/collab/v1/spo', { body: { ...withApproval, alias: 'apollo' } })
-    return ask({ ...withApproval, displayName: 'Another', alias: 'apollo' })
+    await ask({ ...withApproval, alias: 'apollo' })
+    return call('omar', 'POST', '/collab/v1/spo', {
+      body: { ...withApproval, displayName: 'Another', alias: 'apollo' },
+    })
   }
 
   const provoke: { readonly [C in ProblemCode]?: () => Promise<RestAnswer> } = {
