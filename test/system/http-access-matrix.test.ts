@@ -220,7 +220,9 @@ describe('every route, for everybody,', () => {
       expect([nothing.status, strange(nothing.text)]).toEqual([404, strange(answer.text)])
       expect(answer.text).not.toMatch(new RegExp(`${secret}|Kim`))
     }
-    expect(await world.rows()).toEqual(before)
+    // A cancelled batch orders the update of its cards.
+    const ordered = name.startsWith('POST') && answer.status === 200 ? 1 : 0
+    expect(await world.rows()).toEqual({ ...before, ordered_jobs: Number(before['ordered_jobs']) + ordered })
   })
 
   const others = rows.flatMap(([name, row]) =>
