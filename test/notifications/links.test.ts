@@ -3,7 +3,15 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { createPacedChats, ownLimits } from '../../src/bot/channel/chat-pace.ts'
 import { createOutbox } from '../../src/bot/notifications/outbox.ts'
 import type { CardJson } from '../../src/cards/index.ts'
-import type { CardOrder, CardPlace, Outbox, Person, Request, SendResult } from '../../src/core/index.ts'
+import {
+  type CardOrder,
+  type CardPlace,
+  type Outbox,
+  type Person,
+  PutOff,
+  type Request,
+  type SendResult,
+} from '../../src/core/index.ts'
 import { chatPaceInMemory } from '../../src/store/notifications/chats.ts'
 import { workOff } from '../support/card-jobs.ts'
 import { requestOf, siteRoot, stepsUntil } from '../support/card-requests.ts'
@@ -90,6 +98,26 @@ describe('the links of many requests of one person', () => {
     )
     return rows.map(({ payload }) => payload)
   }
+  /** Returns the requests whose links wait for the card of a bundle. */
+  async function bundledNow(requests: readonly Request[]): Promise<Request[]> {
+    const cards = await Promise.all(
+      requests.map(({ requestId }) => core.ports.sentCards.find(requestId, person.id, 'outcome:succeeded')),
+    )
+    return requests.filter((_, index) => cards[index]?.state === 'bundled')
+  }
+  /** Returns an outbox whose chat has no room for a minute, except for cards that replace others. */
+  const crowdedChat = (): Outbox =>
+    createOutbox(
+      {
+        async send(_, card, _what, place) {
+          if (!place?.instead) throw new PutOff('the chat is full', 60_000)
+          messages.push({ how: 'send', text: JSON.stringify(card), at: clock.now })
+          return answer()
+        },
+        update: async () => 'updated',
+      },
+      { now: () => new Date(clock.now), siteRoot, outlookRoot: 'https://outlook.office.com/' },
+    )
   const withLink = ({ requestId: _, ...request }: Request) => {
     const url = request.followUp.url ?? 'no address'
     return messages.filter(({ how, text }) => how === 'send' && text.includes(`"${url}"`))
@@ -140,6 +168,22 @@ describe('the links of many requests of one person', () => {
     expect(states.filter((card) => card?.state === 'bundled')).toEqual([])
     expect(states.filter((card) => card === undefined).length).toBeGreaterThan(20)
     expect((await core.ports.conversations.ofPerson(tenantId, person.id))?.closed).toBe('ConversationBlockedByUser')
+  })
+
+  it('come as one card again after the chat refused it at the same moment', async () => {
+    const [own, ...others] = await several(3)
+    if (!own) throw new Error('no request was stored')
+    const { system } = at()
+    answer = () => ({ state: 'undeliverable', why: 'ForbiddenOperationException', closed: false })
+    const full = crowdedChat()
+    await system.deliverCard(full, ready(own), 1)
+    for (const order of await bundles()) await system.deliverCard(full, order, 1)
+    expect(await bundledNow([own, ...others])).toEqual([])
+    answer = () => ({ state: 'sent', activityId: `card-${messages.length}` })
+    messages.splice(0)
+    await system.deliverCard(full, ready(own), 1)
+    for (const order of await bundles()) await system.deliverCard(full, order, 1)
+    for (const request of [own, ...others]) expect(withLink(request), `REQ-${request.number}`).toHaveLength(1)
   })
 
   it('come before updates of cards, which leave most of the room to new cards', async () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { recordUndelivered } from '../decisions/index.ts'
 import {
   approvalsOf,
@@ -11,7 +12,6 @@ import {
 import {
   type CardKey,
   type JobOrder,
-  jobId,
   noticeSubject,
   type PutOff,
   type SystemContext,
@@ -71,8 +71,8 @@ export async function bundleLinks(
   const store = async () => {
     const due = await ports.sentCards.unsentLinks({ tenantId, personId, since, most: mostLinks })
     if (due.length < 2) throw new TooFew()
-    // The same requests may be due again after a refusal of the chat.
-    const bundleId = jobId('links', personId, now, ...due)
+    // Each bundle has its own id: the same requests may be due again after a refusal of the chat.
+    const bundleId = randomUUID()
     const own = { personId, key, conversationId, activityId: null, state: 'bundled', bundleId } as const
     let count = 0
     for (const id of due) if (await ports.sentCards.claim({ ...own, requestId: id })) count += 1

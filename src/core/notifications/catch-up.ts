@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { isAdminStill } from '../decisions/index.ts'
 import {
   askApprovers,
@@ -10,7 +11,7 @@ import {
   outcomeCard,
   type Request,
 } from '../requests/index.ts'
-import { type CardKey, type JobOrder, jobId, notifyOrder, type SystemContext, tellOrder } from '../shared/index.ts'
+import { type CardKey, type JobOrder, notifyOrder, type SystemContext, tellOrder } from '../shared/index.ts'
 import { isStillDue } from './deliver-card.ts'
 import type { NotificationPorts } from './ports.ts'
 
@@ -121,12 +122,8 @@ async function bundleApprovals(
 ): Promise<void> {
   const chat: Conversation | undefined = await ports.conversations.ofPerson(tenantId, id)
   if (!chat) return
-  const bundleId = jobId(
-    'waiting',
-    id,
-    ports.clock.now().getTime(),
-    ...waiting.map(({ request, key }) => `${request.requestId} ${key}`),
-  )
+  // Each list has its own id: the same decisions may be due again after a refusal of the chat.
+  const bundleId = randomUUID()
   const own = {
     personId: id,
     conversationId: chat.conversationId,
