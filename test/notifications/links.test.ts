@@ -6,16 +6,19 @@ import type { CardJson } from '../../src/cards/index.ts'
 import {
   type CardOrder,
   type CardPlace,
+  mostLinks,
   type Outbox,
   type Person,
   PutOff,
   type Request,
   type SendResult,
+  TenantError,
 } from '../../src/core/index.ts'
 import { chatPaceInMemory } from '../../src/store/notifications/chats.ts'
 import { workOff } from '../support/card-jobs.ts'
 import { requestOf, siteRoot, stepsUntil } from '../support/card-requests.ts'
 import { kim, tenantId, withCore } from '../support/core.ts'
+import { jobNamed } from '../support/job-scope.ts'
 import { maxIn } from '../support/traffic.ts'
 
 const silent = { warn: () => undefined }
@@ -118,6 +121,14 @@ describe('the links of many requests of one person', () => {
       },
       { now: () => new Date(clock.now), siteRoot, outlookRoot: 'https://outlook.office.com/' },
     )
+  /** Returns the order of the bundle that the ready card of a request starts. */
+  async function bundleFor(request: Request | undefined): Promise<CardOrder> {
+    if (!request) throw new Error('no request was stored')
+    await at().system.deliverCard(crowdedChat(), ready(request), 1)
+    const [order, ...more] = await bundles()
+    if (!order || more.length > 0) throw new Error(`${more.length} bundles were ordered`)
+    return order
+  }
   const withLink = ({ requestId: _, ...request }: Request) => {
     const url = request.followUp.url ?? 'no address'
     return messages.filter(({ how, text }) => how === 'send' && text.includes(`"${url}"`))
@@ -184,6 +195,47 @@ describe('the links of many requests of one person', () => {
     await system.deliverCard(full, ready(own), 1)
     for (const order of await bundles()) await system.deliverCard(full, order, 1)
     for (const request of [own, ...others]) expect(withLink(request), `REQ-${request.number}`).toHaveLength(1)
+  })
+
+  it('come in the bundle of their own job, even if more links than one card shows are older', async () => {
+    const requests = await several(30)
+    await at().system.deliverCard(crowdedChat(), await bundleFor(requests.at(-1)), 1)
+    expect(requests.slice(-1).map(withLink)).toMatchObject([[{ how: 'send' }]])
+    expect(requests.filter((request) => withLink(request).length === 1)).toHaveLength(mostLinks)
+  })
+
+  it('come each alone after the last attempt to send their card failed', async () => {
+    const { system } = at()
+    const requests = await several(3)
+    const order = await bundleFor(requests[0])
+    answer = () => {
+      throw new TenantError('chat-rejected', 'The connector rejected the card.', { retryable: false })
+    }
+    await expect(system.deliverCard(crowdedChat(), order, 1)).rejects.toThrow('rejected')
+    expect(await bundledNow(requests)).toHaveLength(3)
+    for (const repeat of [1, 2]) {
+      await jobNamed('tell', { core: at() }).onDeadLetter(
+        { v: 1, ...order },
+        { name: 'TenantError', message: `${repeat}` },
+      )
+      expect(await bundledNow(requests)).toEqual([])
+    }
+    answer = () => ({ state: 'sent', activityId: `card-${messages.length}` })
+    messages.splice(0)
+    const orders = await Promise.all(requests.map(({ requestId }) => core.orders(requestId)))
+    const alone = orders.flat().filter(({ name, payload }) => name === 'notify' && payload['personId'] === person.id)
+    expect(alone).toHaveLength(3)
+    await work(requests.map((request) => deliver(ready(request))))
+    for (const request of requests) expect(withLink(request), `REQ-${request.number}`).toHaveLength(1)
+  })
+
+  it('that arrived on one card stay known when its job fails afterwards', async () => {
+    const { system } = at()
+    const requests = await several(3)
+    const order = await bundleFor(requests[0])
+    await system.deliverCard(crowdedChat(), order, 1)
+    await jobNamed('tell', { core: at() }).onDeadLetter({ v: 1, ...order }, { name: 'Error', message: 'late' })
+    expect(await bundledNow(requests)).toHaveLength(3)
   })
 
   it('come before updates of cards, which leave most of the room to new cards', async () => {
