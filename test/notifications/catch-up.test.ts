@@ -72,6 +72,27 @@ describe('a person whose chat becomes known', () => {
     expect(textOf(sent[0] ?? {})).toMatch(/1–6 of 1\d\d/)
   })
 
+  it('gets one list if two jobs order it at the same time', async () => {
+    await waiting(12)
+    await Promise.all([catchUp(), catchUp()])
+    expect(await ordered('tell')).toHaveLength(1)
+    expect(await ordered('notify')).toEqual([])
+  })
+
+  it('needs a few calls of the store for many waiting decisions', async () => {
+    await waiting(130)
+    let calls = 0
+    const sentCards = new Proxy(core.ports.sentCards, {
+      get(store, name, receiver) {
+        calls += 1
+        return Reflect.get(store, name, receiver)
+      },
+    })
+    await core.with({ sentCards }).system.catchUp({ tenantId, id: person.id })
+    expect(await ordered('tell')).toHaveLength(1)
+    expect(calls).toBeLessThan(10)
+  })
+
   it('gets the list again after the chat refused it at the same moment', async () => {
     await waiting(12)
     const now = new Date()
