@@ -47,7 +47,12 @@ describe('the links of many requests of one person', () => {
       chatPaceInMemory(() => clock.now),
       silent,
     )
-    const written = async (how: 'send' | 'update', card: CardJson, what: string, place: CardPlace) => {
+    const written = async (
+      how: 'send' | 'update',
+      card: CardJson,
+      what: string,
+      place: CardPlace & { isShort?: boolean },
+    ) => {
       const write = async () => {
         messages.push({ how, text: JSON.stringify(card), at: clock.now })
         clock.now += 10
@@ -58,8 +63,8 @@ describe('the links of many requests of one person', () => {
     outbox = createOutbox(
       {
         send: (_, card, what, place = { rank: 'new' }) => written('send', card, what, place),
-        async update(_, _id, card, what) {
-          await written('update', card, what, { rank: 'update' })
+        async update(_, _id, card, what, isShort = false) {
+          await written('update', card, what, { rank: 'update', isShort })
           return 'updated'
         },
       },
