@@ -146,6 +146,7 @@ const cardJobs = (core: Core, outbox: Outbox): Job[] => [
     expireInSeconds: 60,
     concurrency: 4,
     handle: ({ v: _, ...order }, { attempt }) => core.system.deliverCard(outbox, order, attempt),
+    onDeadLetter: ({ v: _, ...order }) => core.system.giveUpBundle(order),
   }),
   // Orders a `notify` for each admin.
   defineJob({

@@ -116,6 +116,28 @@ describe('the pace of a chat', () => {
     expect(enter(answered, 5001, one('a message')).result).toEqual({ wait: 2000 })
   })
 
+  it('lets a card shrink to one line when other updates have used their limit, and still has room for new cards', () => {
+    const written = (count: number): ChatTraffic => ({
+      ...untouched,
+      sent: Array.from({ length: count }, (_, index) => 1000 + index * 500),
+    })
+    const now = 18_000
+    const update = enter(written(30), now, one('a step', 'update'))
+    expect(update.result).toMatchObject({ wait: expect.any(Number) })
+    const used = { ...update.traffic, sent: written(29).sent }
+    const short = { what: 'the end', rank: 'update', isShort: true } as const
+    expect(enter(used, now, short).result).toHaveProperty('ticket')
+    const full = enter(written(30), now, short)
+    expect(full.result).toMatchObject({ wait: expect.any(Number) })
+    expect(enter(full.traffic, now, one('a card')).result).toHaveProperty('ticket')
+    const line = enter(full.traffic, now, one('a step', 'update')).traffic.waiting
+    expect(line.map(([what, , rank]) => [what, rank])).toEqual([
+      ['the end', 'update'],
+      ['a step', 'update'],
+    ])
+    expect(line[1]?.[1]).toBeGreaterThan(line[0]?.[1] ?? 0)
+  })
+
   it('releases a ticket that was not ended after the time-out of its call', () => {
     let traffic = untouched
     for (let index = 0; index < 5; index += 1) traffic = enter(traffic, 1000, one(`message ${index}`)).traffic

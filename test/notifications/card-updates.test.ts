@@ -167,6 +167,22 @@ describe('the cards of a request', () => {
     expect(sentTo()).toContainEqual(['update', omar.id])
   })
 
+  it('for approvers are updated when a fact on them changes without the request, and then no more', async () => {
+    const details = { ...requestOf().details, displayName: `Harvest ${randomUUID()}` }
+    const first = await stored({ details, requester: priya })
+    const second = await stored({ details })
+    await shown(second, dana, 'approval:1')
+    const updates = async () => {
+      await refresh(second, 'all')
+      return sentCards.splice(0).map(({ card }) => /similar/i.test(textOf(card)))
+    }
+    expect(await updates()).toEqual([true])
+    expect(await updates()).toEqual([])
+    await core.provisioning.cancelRequest(actorOf(priya), { requestId: first.requestId })
+    expect(await updates()).toEqual([false])
+    expect(await updates()).toEqual([])
+  })
+
   describe('while a step waits', () => {
     const waiting = tenantWith({ 'wait-for-site': async () => ({ done: false, retryAfterSeconds: 5 }) })
     const provision = ({ requestId }: Request) =>

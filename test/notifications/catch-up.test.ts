@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createOutbox } from '../../src/bot/notifications/outbox.ts'
 import type { CardJson } from '../../src/cards/index.ts'
-import type { JobPayload, Person, Request } from '../../src/core/index.ts'
+import type { JobPayload, Person, Request, SendResult } from '../../src/core/index.ts'
 import { requestOf, siteRoot, stageOf, stepsUntil } from '../support/card-requests.ts'
 import { textOf } from '../support/cards.ts'
 import { dana, kim, tenantId, withCore } from '../support/core.ts'
@@ -12,11 +12,13 @@ describe('a person whose chat becomes known', () => {
   let person: Person
   let number = 8000
   const sent: CardJson[] = []
+  /** How the chat answers; undefined: it accepts each card. */
+  let answer: SendResult | undefined
   const outbox = createOutbox(
     {
       async send(_, card) {
         sent.push(card)
-        return { state: 'sent', activityId: `card-${sent.length}` }
+        return answer ?? { state: 'sent', activityId: `card-${sent.length}` }
       },
       update: async () => 'updated',
     },
@@ -68,6 +70,44 @@ describe('a person whose chat becomes known', () => {
     for (const one of await ordered('notify')) await core.provisioning.system.deliverCard(outbox, one, 1)
     expect(sent).toHaveLength(1)
     expect(textOf(sent[0] ?? {})).toMatch(/1–6 of 1\d\d/)
+  })
+
+  it('gets one list if two jobs order it at the same time', async () => {
+    await waiting(12)
+    await Promise.all([catchUp(), catchUp()])
+    expect(await ordered('tell')).toHaveLength(1)
+    expect(await ordered('notify')).toEqual([])
+  })
+
+  it('needs a few calls of the store for many waiting decisions', async () => {
+    await waiting(130)
+    let calls = 0
+    const sentCards = new Proxy(core.ports.sentCards, {
+      get(store, name, receiver) {
+        calls += 1
+        return Reflect.get(store, name, receiver)
+      },
+    })
+    await core.with({ sentCards }).system.catchUp({ tenantId, id: person.id })
+    expect(await ordered('tell')).toHaveLength(1)
+    expect(calls).toBeLessThan(10)
+  })
+
+  it('gets the list again after the chat refused it at the same moment', async () => {
+    await waiting(12)
+    const now = new Date()
+    const { system } = core.with({ clock: { now: () => now } })
+    await system.catchUp({ tenantId, id: person.id })
+    const [refused] = await ordered('tell')
+    if (!refused) throw new Error('no list was ordered')
+    answer = { state: 'undeliverable', why: 'ForbiddenOperationException', closed: false }
+    await system.deliverCard(outbox, refused, 1)
+    answer = undefined
+    sent.splice(0)
+    await system.catchUp({ tenantId, id: person.id })
+    expect(await ordered('tell')).toHaveLength(2)
+    for (const order of await ordered('tell')) await system.deliverCard(outbox, order, 1)
+    expect(sent).toHaveLength(1)
   })
 
   it('gets all links of the last days', async () => {

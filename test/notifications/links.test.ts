@@ -3,11 +3,22 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { createPacedChats, ownLimits } from '../../src/bot/channel/chat-pace.ts'
 import { createOutbox } from '../../src/bot/notifications/outbox.ts'
 import type { CardJson } from '../../src/cards/index.ts'
-import type { CardOrder, CardPlace, Outbox, Person, Request, SendResult } from '../../src/core/index.ts'
+import {
+  type CardOrder,
+  type CardPlace,
+  mostLinks,
+  type Outbox,
+  type Person,
+  PutOff,
+  type Request,
+  type SendResult,
+  TenantError,
+} from '../../src/core/index.ts'
 import { chatPaceInMemory } from '../../src/store/notifications/chats.ts'
 import { workOff } from '../support/card-jobs.ts'
 import { requestOf, siteRoot, stepsUntil } from '../support/card-requests.ts'
 import { kim, tenantId, withCore } from '../support/core.ts'
+import { jobNamed } from '../support/job-scope.ts'
 import { maxIn } from '../support/traffic.ts'
 
 const silent = { warn: () => undefined }
@@ -36,7 +47,12 @@ describe('the links of many requests of one person', () => {
       chatPaceInMemory(() => clock.now),
       silent,
     )
-    const written = async (how: 'send' | 'update', card: CardJson, what: string, place: CardPlace) => {
+    const written = async (
+      how: 'send' | 'update',
+      card: CardJson,
+      what: string,
+      place: CardPlace & { isShort?: boolean },
+    ) => {
       const write = async () => {
         messages.push({ how, text: JSON.stringify(card), at: clock.now })
         clock.now += 10
@@ -47,8 +63,8 @@ describe('the links of many requests of one person', () => {
     outbox = createOutbox(
       {
         send: (_, card, what, place = { rank: 'new' }) => written('send', card, what, place),
-        async update(_, _id, card, what) {
-          await written('update', card, what, { rank: 'update' })
+        async update(_, _id, card, what, isShort = false) {
+          await written('update', card, what, { rank: 'update', isShort })
           return 'updated'
         },
       },
@@ -89,6 +105,34 @@ describe('the links of many requests of one person', () => {
       [person.id],
     )
     return rows.map(({ payload }) => payload)
+  }
+  /** Returns the requests whose links wait for the card of a bundle. */
+  async function bundledNow(requests: readonly Request[]): Promise<Request[]> {
+    const cards = await Promise.all(
+      requests.map(({ requestId }) => core.ports.sentCards.find(requestId, person.id, 'outcome:succeeded')),
+    )
+    return requests.filter((_, index) => cards[index]?.state === 'bundled')
+  }
+  /** Returns an outbox whose chat has no room for a minute, except for cards that replace others. */
+  const crowdedChat = (): Outbox =>
+    createOutbox(
+      {
+        async send(_, card, _what, place) {
+          if (!place?.instead) throw new PutOff('the chat is full', 60_000)
+          messages.push({ how: 'send', text: JSON.stringify(card), at: clock.now })
+          return answer()
+        },
+        update: async () => 'updated',
+      },
+      { now: () => new Date(clock.now), siteRoot, outlookRoot: 'https://outlook.office.com/' },
+    )
+  /** Returns the order of the bundle that the ready card of a request starts. */
+  async function bundleFor(request: Request | undefined): Promise<CardOrder> {
+    if (!request) throw new Error('no request was stored')
+    await at().system.deliverCard(crowdedChat(), ready(request), 1)
+    const [order, ...more] = await bundles()
+    if (!order || more.length > 0) throw new Error(`${more.length} bundles were ordered`)
+    return order
   }
   const withLink = ({ requestId: _, ...request }: Request) => {
     const url = request.followUp.url ?? 'no address'
@@ -140,6 +184,63 @@ describe('the links of many requests of one person', () => {
     expect(states.filter((card) => card?.state === 'bundled')).toEqual([])
     expect(states.filter((card) => card === undefined).length).toBeGreaterThan(20)
     expect((await core.ports.conversations.ofPerson(tenantId, person.id))?.closed).toBe('ConversationBlockedByUser')
+  })
+
+  it('come as one card again after the chat refused it at the same moment', async () => {
+    const [own, ...others] = await several(3)
+    if (!own) throw new Error('no request was stored')
+    const { system } = at()
+    answer = () => ({ state: 'undeliverable', why: 'ForbiddenOperationException', closed: false })
+    const full = crowdedChat()
+    await system.deliverCard(full, ready(own), 1)
+    for (const order of await bundles()) await system.deliverCard(full, order, 1)
+    expect(await bundledNow([own, ...others])).toEqual([])
+    answer = () => ({ state: 'sent', activityId: `card-${messages.length}` })
+    messages.splice(0)
+    await system.deliverCard(full, ready(own), 1)
+    for (const order of await bundles()) await system.deliverCard(full, order, 1)
+    for (const request of [own, ...others]) expect(withLink(request), `REQ-${request.number}`).toHaveLength(1)
+  })
+
+  it('come in the bundle of their own job, even if more links than one card shows are older', async () => {
+    const requests = await several(30)
+    await at().system.deliverCard(crowdedChat(), await bundleFor(requests.at(-1)), 1)
+    expect(requests.slice(-1).map(withLink)).toMatchObject([[{ how: 'send' }]])
+    expect(requests.filter((request) => withLink(request).length === 1)).toHaveLength(mostLinks)
+  })
+
+  it('come each alone after the last attempt to send their card failed', async () => {
+    const { system } = at()
+    const requests = await several(3)
+    const order = await bundleFor(requests[0])
+    answer = () => {
+      throw new TenantError('chat-rejected', 'The connector rejected the card.', { retryable: false })
+    }
+    await expect(system.deliverCard(crowdedChat(), order, 1)).rejects.toThrow('rejected')
+    expect(await bundledNow(requests)).toHaveLength(3)
+    for (const repeat of [1, 2]) {
+      await jobNamed('tell', { core: at() }).onDeadLetter(
+        { v: 1, ...order },
+        { name: 'TenantError', message: `${repeat}` },
+      )
+      expect(await bundledNow(requests)).toEqual([])
+    }
+    answer = () => ({ state: 'sent', activityId: `card-${messages.length}` })
+    messages.splice(0)
+    const orders = await Promise.all(requests.map(({ requestId }) => core.orders(requestId)))
+    const alone = orders.flat().filter(({ name, payload }) => name === 'notify' && payload['personId'] === person.id)
+    expect(alone).toHaveLength(3)
+    await work(requests.map((request) => deliver(ready(request))))
+    for (const request of requests) expect(withLink(request), `REQ-${request.number}`).toHaveLength(1)
+  })
+
+  it('that arrived on one card stay known when its job fails afterwards', async () => {
+    const { system } = at()
+    const requests = await several(3)
+    const order = await bundleFor(requests[0])
+    await system.deliverCard(crowdedChat(), order, 1)
+    await jobNamed('tell', { core: at() }).onDeadLetter({ v: 1, ...order }, { name: 'Error', message: 'late' })
+    expect(await bundledNow(requests)).toHaveLength(3)
   })
 
   it('come before updates of cards, which leave most of the room to new cards', async () => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Delivery, Draft, SentCard, Template } from '../../src/core/index.ts'
 import { createStores, ownSetting, type Stores } from '../../src/store/index.ts'
-import { at, kim, projectSite } from '../support/card-world.ts'
+import { at, dana, kim, projectSite } from '../support/card-world.ts'
 import { engines, withDatabase } from '../support/database.ts'
 
 const fifty = Array.from({ length: 50 }, (_, index) => index)
@@ -149,6 +149,32 @@ describe.each(engines)('the stores, %s', (engine) => {
     expect(await stores.sentCards.ofRequest(requestId)).toHaveLength(2)
     await stores.sentCards.remove(requestId, personId, key)
     expect(await stores.sentCards.ofRequest(requestId)).toMatchObject([other])
+  })
+
+  it('keep the cards of a bundle, except cards that exist, and drop those that were not sent', async () => {
+    const bundleId = randomUUID()
+    const card: SentCard = {
+      ...{ requestId: randomUUID(), personId: kim.id, key: 'approval:1' as const, conversationId: 'chat' },
+      ...{ activityId: null, state: 'bundled' as const, bundleId },
+    }
+    const [known, withdrawn] = [randomUUID(), randomUUID()]
+    await stores.sentCards.put({ ...card, requestId: known, activityId: 'a', state: 'sent' })
+    await stores.sentCards.put({ ...card, requestId: withdrawn, activityId: 'b', state: 'withdrawn', bundleId: known })
+    const cards = [card.requestId, known, withdrawn].map((requestId) => ({ ...card, requestId }))
+    const stored = [card.requestId, withdrawn].toSorted()
+    expect((await stores.sentCards.bundle(cards)).toSorted()).toEqual(stored)
+    expect(await stores.sentCards.bundle(cards)).toEqual([])
+    const found = await stores.sentCards.ofPerson(kim.id, [known, withdrawn, randomUUID()])
+    expect(new Map(found.map(({ requestId, state }) => [requestId, state]))).toEqual(
+      new Map([
+        [known, 'sent'],
+        [withdrawn, 'bundled'],
+      ]),
+    )
+    expect(await stores.sentCards.ofPerson(dana.id, [known])).toEqual([])
+    expect((await stores.sentCards.dropBundle(bundleId)).map(({ requestId }) => requestId).toSorted()).toEqual(stored)
+    expect(await stores.sentCards.dropBundle(bundleId)).toEqual([])
+    expect(await stores.sentCards.ofPerson(kim.id, [known])).toHaveLength(1)
   })
 
   it('report a new chat once, and keep its last reference', async () => {

@@ -3,6 +3,7 @@ import { type CardJson, cards } from '../../src/cards/index.ts'
 import {
   type Delegation,
   judgeHealth,
+  mostLinks,
   type Person,
   type RequestForMailbox,
   type RequestForSite,
@@ -170,6 +171,13 @@ function largest(letter: string): [name: string, card: CardJson][] {
     }),
     ['ready', cards.ready(site(requests.ready), asAdmin)],
     ['ready mailbox', cards.ready(mailbox(mailboxes.sharedReady), asAdmin)],
+    ...[site(requests.ready), mailbox(mailboxes.sharedReady)].map((request): [string, CardJson] => [
+      `links of the kind ${request.kind}`,
+      cards.links(
+        Array.from({ length: mostLinks }, () => request),
+        asAdmin,
+      ),
+    ]),
     ['approval', cards.approval(open, viewerOf(dana), { comment: long(500), commentMissing: true })],
     ['approval of a mailbox', cards.approval({ ...mailbox(mailboxes.waiting), approvals: stages }, viewerOf(dana))],
     [
@@ -233,7 +241,13 @@ describe('the largest cards, filled with any letters, stay under 25 kB:', () => 
   })
 
   it('and end shortened texts with an ellipsis', () => {
-    for (const [name, card] of largest('ß').filter(([name]) => !/form|notice|health/.test(name)))
-      expect(JSON.stringify(card), name).toMatch(/ß…/)
+    // The lengths of the complete texts. Invisible places for line breaks do not count.
+    const complete = new Set([60, 62, 256, 298, 500, 1000, 1024])
+    const texts = largest('ß').flatMap(([name, card]) =>
+      (JSON.stringify(card).replaceAll('\u200b', '').match(/ß+…?/g) ?? []).map((text) => ({ name, text })),
+    )
+    const unmarked = texts.filter(({ text }) => !text.endsWith('…') && !complete.has(text.length))
+    expect(unmarked.map(({ name, text }) => `${name}: ${text.length} letters`)).toEqual([])
+    expect(texts.filter(({ text }) => text.endsWith('…')).length).toBeGreaterThan(100)
   })
 })

@@ -29,6 +29,9 @@ const listen = (server: Server): Promise<number> =>
     }),
   )
 
+/** Cards without text of people: one line with a reference. */
+const withoutPeople = new Set(['moved'])
+
 /** Our own texts about a fault, with or without a place for `{detail}` or `{suggestion}`; the address of sites. */
 const notShown = /faults?\.(\w+\.)?(detail|suggestion)$|-ready checks\[\]\.detail$/
 
@@ -129,7 +132,8 @@ describe.runIf(hasChromium)('text of people, drawn by the Adaptive Cards rendere
         if (shownFields(filling).size > 0) faults.push(...(await drawnWith(filling, texts)))
       }
       expect(faults).toEqual([])
-      expect(new Set(enough.map(({ sample }) => sample.card))).toEqual(new Set(definedCards.map(({ name }) => name)))
+      const names = definedCards.map(({ name }) => name).filter((name) => !withoutPeople.has(name))
+      expect(new Set(enough.map(({ sample }) => sample.card))).toEqual(new Set(names))
       await quiet()
     },
     patience,

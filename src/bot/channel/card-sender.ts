@@ -108,10 +108,16 @@ export function createCardSender(options: CardSenderOptions) {
       return activityId ? { state: 'sent', activityId } : { state: 'unknown' }
     },
 
-    /** Updates a card in a chat. Throws as `send` does. Safe to repeat. */
-    async update(conversation: Conversation, activityId: string, card: CardJson, what: string): Promise<UpdateResult> {
+    /** Updates a card in a chat. Throws as `send` does. Safe to repeat. `isShort`: the card shrinks to one line. */
+    async update(
+      conversation: Conversation,
+      activityId: string,
+      card: CardJson,
+      what: string,
+      isShort = false,
+    ): Promise<UpdateResult> {
       try {
-        await inChat(conversation, { what, rank: 'update' }, async (context) => {
+        await inChat(conversation, { what, rank: 'update', isShort }, async (context) => {
           const activity: Partial<Activity> = { ...messageOf(card), id: activityId }
           await context.updateActivity(activity)
         })

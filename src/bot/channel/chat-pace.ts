@@ -33,12 +33,21 @@ export const updateLimits: readonly Limit[] = [
   { milliseconds: 3_600_000, count: 1000 },
 ]
 
+/**
+ * The limits of updates that shrink a card to one line, counted over all messages. The steps of a request can use up the limits of
+ * updates, and then the chat would show its finished request twice for half a minute. New cards keep a third of their room.
+ */
+export const shrinkLimits: readonly Limit[] = updateLimits.map((limit) =>
+  limit.milliseconds === 30_000 ? { ...limit, count: 30 } : limit,
+)
+
 /** The ranks of cards, the first to send first, and their limits. */
 const ranks = { first: ownLimits, new: ownLimits, update: updateLimits } as const satisfies Record<
   CardRank,
   readonly Limit[]
 >
 const order = Object.keys(ranks) as CardRank[]
+const limitsOf = (rank: CardRank = 'new', isShort = false): readonly Limit[] => (isShort ? shrinkLimits : ranks[rank])
 
 /** The time-out of one message, in milliseconds. After it, the connector's answer counts as lost. */
 export const longestCall = 15_000
@@ -51,36 +60,41 @@ const spacing = 2000 / 6
 /** The time after which a message that is not sent loses its position in the queue, in milliseconds. */
 const patience = 10_000
 
-/** One message to a chat. `what` identifies it; `instead` names waiting messages that it replaces. */
+/**
+ * One message to a chat. `what` identifies it; `instead` names waiting messages that it replaces; `isShort`: an update that shrinks
+ * a card to one line.
+ */
 export interface Message {
   readonly what: string
   readonly rank: CardRank
+  readonly isShort?: boolean
   readonly instead?: readonly string[] | undefined
 }
 
 /**
  * Takes a ticket for one message if the limits allow it now and no message of an earlier rank waits. A message counts from
  * now until one window after its call ends, because it may arrive at any time during the call. Messages that have to wait
- * form a queue by rank, and each gets its own time.
+ * form a queue by rank, and each gets its own time. Updates that shrink a card come before other updates.
  */
 export function enter(
   traffic: ChatTraffic,
   now: number,
-  { what, rank, instead = [] }: Message,
-  limits: readonly Limit[] = ranks[rank],
+  { what, rank, isShort = false, instead = [] }: Message,
+  limits: readonly Limit[] = limitsOf(rank, isShort),
 ): { traffic: ChatTraffic; result: Entry } {
   const sent = recent(traffic.sent, now)
   const line = traffic.waiting.filter(([one, due]) => due > now - patience && !instead.includes(one))
   const place = line.findIndex(([one]) => one === what)
   const isDue = place >= 0 && (line[place]?.[1] ?? now) <= now
-  const ahead = line.filter(([, , of = 'new'], index) => {
+  const ahead = line.filter(([, , of = 'new', isShortToo = false], index) => {
     if (index === place) return false
     if (of !== rank) return order.indexOf(of) < order.indexOf(rank)
+    if (isShortToo !== isShort) return isShortToo
     // A message that returns in time may pass others of its rank that are late, or their turns would be lost.
     return !isDue && (place < 0 || index < place)
   })
   const due = turnOf(sent, Math.max(now, traffic.heldUntil), now, [
-    ...ahead.map(([, , of = 'new']) => ranks[of]),
+    ...ahead.map(([, , of, isShortToo]) => limitsOf(of, isShortToo)),
     limits,
   ])
   if (due <= now) {
@@ -89,7 +103,7 @@ export function enter(
     return { traffic: { ...traffic, sent: [...sent, ticket], waiting }, result: { ticket } }
   }
   const wait = Math.ceil(due - now)
-  const own = [what, now + wait, rank] as const
+  const own = isShort ? ([what, now + wait, rank, true] as const) : ([what, now + wait, rank] as const)
   const waiting = place < 0 ? [...line, own] : line.with(place, own)
   return { traffic: { ...traffic, sent, waiting }, result: { wait } }
 }

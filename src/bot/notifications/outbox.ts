@@ -30,7 +30,7 @@ export function createOutbox(
   return {
     send: (conversation, content, name, place) => sender.send(conversation, render(conversation, content), name, place),
     update: (conversation, activityId, content, name) =>
-      sender.update(conversation, activityId, render(conversation, content), name),
+      sender.update(conversation, activityId, render(conversation, content), name, content.kind === 'moved'),
   }
 }
 

@@ -58,7 +58,7 @@ export const mailboxReadyCard = defineCard({
 export const linksCard = defineCard({
   name: 'links',
   data: z.strictObject({
-    count: z.string(),
+    quantity: z.string(),
     fallback: z.string(),
     links: z
       .array(
@@ -94,7 +94,7 @@ export function linksView(requests: readonly Request[], viewer: Viewer): ViewOf<
   })
   const count = links.length
   const [first, last] = [links.at(0)?.reference ?? '', links.at(-1)?.reference ?? '']
-  return { count: format(texts.count, { count }), fallback: format(texts.fallback, { first, last, count }), links }
+  return { quantity: format(texts.count, { count }), fallback: format(texts.fallback, { first, last, count }), links }
 }
 
 /** The one card that announces a site. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { recordUndelivered } from '../decisions/index.ts'
 import {
   approvalsOf,
@@ -11,8 +12,8 @@ import {
 import {
   type CardKey,
   type JobOrder,
-  jobId,
   noticeSubject,
+  notifyOrder,
   type PutOff,
   type SystemContext,
   tellOrder,
@@ -32,7 +33,7 @@ const sameBundle = 3_600_000
 /** The most links of one card, because Teams limits the size of a card. More links come as several cards. */
 export const mostLinks = 19
 
-/** Two bundles were started at the same moment, and the other one has the cards. */
+/** A bundle has less than two cards, or another bundle has the card of this job. */
 class TooFew extends Error {}
 
 /** The first page of the list of decisions that wait for a person. */
@@ -70,16 +71,15 @@ export async function bundleLinks(
   const key = 'outcome:succeeded'
   const store = async () => {
     const due = await ports.sentCards.unsentLinks({ tenantId, personId, since, most: mostLinks })
-    if (due.length < 2) throw new TooFew()
-    // The same requests may be due again after a refusal of the chat.
-    const bundleId = jobId('links', personId, now, ...due)
-    const own = { personId, key, conversationId, activityId: null, state: 'bundled', bundleId } as const
-    let count = 0
-    for (const id of due) if (await ports.sentCards.claim({ ...own, requestId: id })) count += 1
-    if (count < 2) throw new TooFew()
+    // A full list of older links may leave out this request. Its own card comes no more, so the bundle has its link.
+    const ids = [requestId, ...due.filter((id) => id !== requestId)].slice(0, mostLinks)
+    // Each bundle has its own id: the same requests may be due again after a refusal of the chat.
+    const bundleId = randomUUID()
+    const card = { personId, key, conversationId, activityId: null, state: 'bundled', bundleId } as const
+    const bundled = await ports.sentCards.bundle(ids.map((id) => ({ ...card, requestId: id })))
+    if (bundled.length < 2 || !bundled.includes(requestId)) throw new TooFew()
     await ports.jobs.enqueue([tellOrder(tenantId, personId, `links:${bundleId}`)])
-    // A full bundle may leave this request to the next one.
-    return due.includes(requestId)
+    return true
   }
   return ports.work.transaction(store).catch((error: unknown) => {
     if (error instanceof TooFew) return false
@@ -117,6 +117,26 @@ export async function refuseBundle(
     if (request) await recordUndelivered(context, request, conversation, key, refusal)
   }
 }
+
+/**
+ * Orders each card of a bundle alone, after the last attempt to send the card of the bundle failed. Otherwise nobody would get
+ * these links or questions. A repeat has no effect. Ignores other notices.
+ */
+export async function giveUpBundle({ ports }: SystemContext<NotificationPorts>, order: NoticeOrder): Promise<void> {
+  const subject = noticeSubject(order.notice)
+  if (subject.kind !== 'links' && subject.kind !== 'waiting') return
+  const notice = await ports.notices.find(order)
+  if (notice && notice.state !== 'sending') return
+  await ports.work.transaction(async () => {
+    const bundled = await ports.sentCards.dropBundle(subject.bundleId)
+    await ports.jobs.enqueue(
+      again(bundled.map(({ requestId, personId, key }) => notifyOrder(requestId, personId, key))),
+    )
+  })
+}
+
+/** The same orders as new jobs: a first job may have ended without a card. Whether a card was sent is in the store. */
+export const again = (orders: readonly JobOrder[]): JobOrder[] => orders.map(({ id: _, ...order }) => order as JobOrder)
 
 /** Returns the orders to update the other cards of bundled requests: their end is shown below. */
 export const refreshBundled = (requests: readonly Request[], personId: string): JobOrder[] =>

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { chatOf, checkForApproval, type ForApproval, lostRight, nothingKnown } from '../decisions/index.ts'
 import { type Conversation, type SentCard, visible } from '../requests/index.ts'
@@ -90,7 +91,7 @@ async function refreshCard(
   const { ports } = context
   const { request } = checked
   const { requestId, personId, key, activityId, state } = card
-  const shown = form === 'full' ? `${request.version}` : form
+  const shown = form === 'full' ? shownOf(checked, card) : form
   if (state !== 'sent' || activityId === null) return
   const conversation = await chatOf(context, request.tenantId, personId)
   if (!conversation || conversation.closed !== undefined) return
@@ -108,6 +109,17 @@ async function refreshCard(
   }
   if (result === 'gone') return ports.sentCards.remove(requestId, personId, key)
   if (result.closed) await ports.conversations.close(conversation, result.why, ports.clock.now())
+}
+
+/** A short text of what a full card shows. The facts of an approval card can change while its request does not. */
+function shownOf({ request, facts }: ForApproval, { key }: SentCard): string {
+  if (!isForApprover(key)) return `${request.version}`
+  const { address, earlier, duplicates } = facts
+  const ids = [earlier, ...duplicates].map((one) => one?.requestId)
+  const hash = createHash('sha256')
+    .update(JSON.stringify([address, ids]))
+    .digest('base64url')
+  return `${request.version} ${hash.slice(0, 12)}`
 }
 
 const contentOf = (

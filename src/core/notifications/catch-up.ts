@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { isAdminStill } from '../decisions/index.ts'
 import {
   askApprovers,
@@ -9,8 +10,10 @@ import {
   notifyRequester,
   outcomeCard,
   type Request,
+  type SentCard,
 } from '../requests/index.ts'
-import { type CardKey, type JobOrder, jobId, notifyOrder, type SystemContext, tellOrder } from '../shared/index.ts'
+import { type CardKey, type JobOrder, notifyOrder, type SystemContext, tellOrder } from '../shared/index.ts'
+import { again } from './bundles.ts'
 import { isStillDue } from './deliver-card.ts'
 import type { NotificationPorts } from './ports.ts'
 
@@ -65,8 +68,8 @@ export async function catchUp(
     ...single.filter(lateStep).flatMap((request) => notifyLate(request).slice(0, 1)),
   ]
   await ports.jobs.enqueue(again(orders))
-  const cards = await Promise.all(own.map(({ requestId }) => ports.sentCards.find(requestId, id, 'status')))
-  const shown = own.filter((_, index) => cards[index]?.state === 'sent')
+  const cards = await ports.sentCards.ofPerson(id, idsOf(own))
+  const shown = own.filter(({ requestId }) => cardIn(cards, requestId, 'status')?.state === 'sent')
   await ports.jobs.enqueue(
     shown.map(({ requestId, version }): JobOrder => {
       return { name: 'refresh-cards', payload: { v: 1, requestId, version, cards: 'all', personId: id } }
@@ -79,8 +82,9 @@ export async function catchUp(
   await ports.jobs.enqueue(again(late.map((request) => notifyOrder(request.requestId, id, lateCard(request)))))
 }
 
-/** The same orders as new jobs: a first job may have found no chat and ended. Whether a card was sent is in the store. */
-const again = (orders: readonly JobOrder[]): JobOrder[] => orders.map(({ id: _, ...order }) => order as JobOrder)
+const idsOf = (requests: readonly Request[]): string[] => requests.map(({ requestId }) => requestId)
+const cardIn = (cards: readonly SentCard[], requestId: string, key: CardKey): SentCard | undefined =>
+  cards.find((card) => card.requestId === requestId && card.key === key)
 
 /**
  * Returns all decisions that wait for a person, the oldest first, and whether the person has a card about each. Rows of a batch
@@ -95,6 +99,7 @@ async function waitingDecisions(
   const about = { tenantId, approverId: id, status: 'pendingApproval', limit: page, oldestFirst: true } as const
   for (let after = 0; ; ) {
     const requests = await ports.requests.list({ ...about, after })
+    const cards = await ports.sentCards.ofPerson(id, idsOf(requests))
     for (const request of requests) {
       if (request.batch) {
         for (const order of batchJobs(request, [], ports.clock.now())) ofBatches.set(request.batch.batchId, order)
@@ -103,7 +108,7 @@ async function waitingDecisions(
       for (const order of askApprovers(request)) {
         if (order.name !== 'notify' || order.payload.personId !== id) continue
         const { card: key } = order.payload
-        const known = await ports.sentCards.find(request.requestId, id, key)
+        const known = cardIn(cards, request.requestId, key)
         decisions.push({ request, key, order, isSent: known !== undefined && known.state !== 'withdrawn' })
       }
     }
@@ -121,12 +126,8 @@ async function bundleApprovals(
 ): Promise<void> {
   const chat: Conversation | undefined = await ports.conversations.ofPerson(tenantId, id)
   if (!chat) return
-  const bundleId = jobId(
-    'waiting',
-    id,
-    ports.clock.now().getTime(),
-    ...waiting.map(({ request, key }) => `${request.requestId} ${key}`),
-  )
+  // Each list has its own id: the same decisions may be due again after a refusal of the chat.
+  const bundleId = randomUUID()
   const own = {
     personId: id,
     conversationId: chat.conversationId,
@@ -135,7 +136,9 @@ async function bundleApprovals(
     bundleId,
   } as const
   await ports.work.transaction(async () => {
-    for (const { request, key } of waiting) await ports.sentCards.put({ ...own, requestId: request.requestId, key })
-    await ports.jobs.enqueue(again([tellOrder(tenantId, id, `waiting:${bundleId}`)]))
+    const cards = waiting.map(({ request, key }) => ({ ...own, requestId: request.requestId, key }))
+    const bundled = await ports.sentCards.bundle(cards)
+    // Another job may have ordered them meanwhile.
+    if (bundled.length > 0) await ports.jobs.enqueue(again([tellOrder(tenantId, id, `waiting:${bundleId}`)]))
   })
 }

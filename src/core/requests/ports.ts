@@ -149,11 +149,20 @@ export interface SentCards {
   /** Stores a card before it is sent. Returns false if it exists, so that only one of two processes sends it. */
   claim(card: SentCard): Promise<boolean>
   put(card: SentCard): Promise<void>
+  /**
+   * Stores the cards of a bundle, which replaces them. Leaves out cards that exist, so that only one of two processes sends them;
+   * withdrawn cards count as not sent. Returns the requests of the stored cards.
+   */
+  bundle(cards: readonly SentCard[]): Promise<string[]>
   /** Stores the form that a card now shows. Changes nothing if another activity has become the card. */
   noteShown(card: SentCard, shown: string): Promise<void>
   remove(requestId: string, personId: string, key: CardKey): Promise<void>
   /** Returns the cards of a bundle. */
   ofBundle(bundleId: string): Promise<SentCard[]>
+  /** Deletes the records of the cards that a bundle replaces, and returns them. */
+  dropBundle(bundleId: string): Promise<SentCard[]>
+  /** Returns the cards of a person about these requests. */
+  ofPerson(personId: string, requestIds: readonly string[]): Promise<SentCard[]>
   /**
    * Returns the requests of a person that have been announced since a time and whose ready card is neither sent nor being
    * sent, the oldest first.

@@ -100,10 +100,10 @@ export interface ChatTraffic {
   /** The time at which each message was sent, in any order. A time in the future: sending ends by then. */
   readonly sent: readonly number[]
   /**
-   * Postponed messages, first come first: their name, the time at which they are due again, and their rank. Messages of
-   * earlier versions have no rank.
+   * Postponed messages, first come first: their name, the time at which they are due again, their rank, and whether
+   * they shrink a card to one line. Messages of earlier versions have no rank.
    */
-  readonly waiting: readonly (readonly [what: string, due: number, rank?: CardRank])[]
+  readonly waiting: readonly (readonly [what: string, due: number, rank?: CardRank, isShort?: boolean])[]
   /** The connector accepts no message before this time (`Retry-After`). */
   readonly heldUntil: number
 }

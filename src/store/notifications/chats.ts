@@ -124,6 +124,23 @@ export function createSentCards(database: Database): SentCards {
         valuesOf(card),
       )
     },
+    async bundle(cards) {
+      // Sorted, because two processes that store the same cards in different orders would wait for each other.
+      const { rows } = await database.query<{ request_id: string }>(
+        `INSERT INTO sent_cards AS card (request_id, person_id, key, conversation_id, activity_id, state, bundle_id)
+         SELECT request_id, person_id, key, conversation_id, activity_id, state, bundle_id
+         FROM jsonb_to_recordset($1::jsonb) AS bundled (request_id uuid, person_id uuid, key text, conversation_id text,
+           activity_id text, state text, bundle_id uuid)
+         ORDER BY request_id, key
+         ON CONFLICT (request_id, person_id, key) DO UPDATE
+         SET conversation_id = excluded.conversation_id, activity_id = excluded.activity_id, state = excluded.state,
+             bundle_id = excluded.bundle_id, shown = NULL, updated_at = now()
+         WHERE card.state = 'withdrawn'
+         RETURNING request_id`,
+        [JSON.stringify(cards.map(bundledRow))],
+      )
+      return rows.map(({ request_id }) => request_id)
+    },
     async noteShown({ requestId, personId, key, activityId }, shown) {
       await database.query(
         `UPDATE sent_cards SET shown = $5 WHERE request_id = $1 AND person_id = $2 AND key = $3 AND activity_id = $4`,
@@ -139,6 +156,20 @@ export function createSentCards(database: Database): SentCards {
     },
     async ofBundle(bundleId) {
       const { rows } = await database.query<CardRow>('SELECT * FROM sent_cards WHERE bundle_id = $1', [bundleId])
+      return rows.flatMap((row) => readCard(row) ?? [])
+    },
+    async dropBundle(bundleId) {
+      const { rows } = await database.query<CardRow>(
+        `DELETE FROM sent_cards WHERE bundle_id = $1 AND state = 'bundled' RETURNING *`,
+        [bundleId],
+      )
+      return rows.flatMap((row) => readCard(row) ?? [])
+    },
+    async ofPerson(personId, requestIds) {
+      const { rows } = await database.query<CardRow>(
+        'SELECT * FROM sent_cards WHERE request_id = ANY($2::uuid[]) AND person_id = $1',
+        [personId, requestIds],
+      )
       return rows.flatMap((row) => readCard(row) ?? [])
     },
     async unsentLinks({ tenantId, personId, since, most }) {
@@ -165,6 +196,12 @@ const valuesOf = (card: SentCard): unknown[] => [
   ...[card.requestId, card.personId, card.key, card.conversationId, card.activityId, card.state],
   ...[card.bundleId ?? null, card.shown ?? null],
 ]
+
+/** A card of a bundle as a record of JSON. */
+const bundledRow = (card: SentCard) => ({
+  ...{ request_id: card.requestId, person_id: card.personId, key: card.key, conversation_id: card.conversationId },
+  ...{ activity_id: card.activityId, state: card.state, bundle_id: card.bundleId },
+})
 
 /** Undefined for a card of an unknown kind, which another version of the service sent. */
 function readCard(row: CardRow): SentCard | undefined {
