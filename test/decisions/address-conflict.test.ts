@@ -86,6 +86,51 @@ describe('a request whose address is taken during the wait', () => {
     expect(await actions(requestId)).toEqual(['pendingApproval', 'address-taken', 'address-free', 'approved', 'queued'])
   })
 
+  /** Submits a mailbox with an additional address, and lets an approver open their card after its address was taken. */
+  async function takenMailbox(name: string): Promise<{ requestId: string; address: string; aliasAddress: string }> {
+    const stages = [{ approvers: [{ user: dana.id }] }]
+    const { id: templateId } = await core.template({ kind: 'sharedMailbox', approval: { stages } })
+    const body = { displayName: name, name, alias: `${name}-also`, templateId }
+    const { requestId, address, aliasAddress } = await provisioning().submitMailbox(actorOf(kim), { body })
+    core.world.taken.add(address)
+    await provisioning().readForApproval(actorOf(dana), { requestId })
+    expect(await read(requestId)).toMatchObject({ addressConflict: { taken: address } })
+    return { requestId, address, aliasAddress }
+  }
+  /** Replaces the conflict of a request by one about the additional address. */
+  async function replaced({ requestId, address, aliasAddress }: Awaited<ReturnType<typeof takenMailbox>>) {
+    core.world.taken.delete(address)
+    core.world.taken.add(aliasAddress)
+    const { code } = await refusal(() => provisioning().approve(actorOf(dana), { requestId }))
+    expect([code, (await read(requestId)).addressConflict?.taken]).toEqual(['name-taken', aliasAddress])
+  }
+
+  it('does not apply an answer to a conflict that began during the answer', async () => {
+    const mailbox = await takenMailbox('mira')
+    const { directory } = core.ports
+    let isReplaced = false
+    const slow = core.with({
+      directory: {
+        ...directory,
+        async isMailboxNameFree(address) {
+          const isFree = await directory.isMailboxNameFree(address)
+          if (!isReplaced) {
+            isReplaced = true
+            await replaced(mailbox)
+          }
+          return isFree
+        },
+      },
+    })
+    const answer = { requestId: mailbox.requestId, address: 'mira-2@contoso.example' }
+    await slow.changeAddress(actorOf(kim), answer)
+    expect(isReplaced).toBe(true)
+    expect(await read(mailbox.requestId)).toMatchObject({
+      ...{ address: mailbox.address, aliasAddress: mailbox.aliasAddress },
+      addressConflict: { taken: mailbox.aliasAddress },
+    })
+  })
+
   it('can be changed only by its requester', async () => {
     const requestId = await taken('deneb')
     for (const other of [actorOf(dana), actorOf(priya, true)])

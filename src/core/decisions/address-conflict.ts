@@ -154,7 +154,7 @@ export const changeAddress = defineUseCase({
             'already-ended',
             because('noDecisionPending', { reference: referenceOf(request) }),
           )
-        return changed(request, chosen, at)
+        return changed(request, taken, chosen, at)
       }).then(async (request) => {
         if (chosen !== undefined) await hold(context, request)
         return request
@@ -163,9 +163,10 @@ export const changeAddress = defineUseCase({
   },
 })
 
-function changed(request: Request, chosen: string | undefined, at: string): Change {
-  const from = request.addressConflict?.taken
-  if (from === undefined || chosen === undefined) return { request, audit: [] }
+/** Changes the address `from`, unless the conflict about it has ended: an answer is never applied to another conflict. */
+function changed(request: Request, from: string | undefined, chosen: string | undefined, at: string): Change {
+  const isSame = request.addressConflict?.taken === from
+  if (from === undefined || chosen === undefined || !isSame) return { request, audit: [] }
   const moved = withAddress(resumed(request, at), from, chosen)
   const next = { ...moved, addressChanges: [...(request.addressChanges ?? []), { from, to: chosen, at }] }
   const audit = [entry(next, request.requester, 'address-changed', { data: { taken: from, address: chosen } })]
