@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Core } from '../../src/core/index.ts'
+import { type Core, isForMailbox } from '../../src/core/index.ts'
 import { actorOf, dana, kim, omar, priya, withCore } from '../support/core.ts'
 import { refusal } from '../support/refusal.ts'
 
@@ -91,7 +91,9 @@ describe('a request whose address is taken during the wait', () => {
     const stages = [{ approvers: [{ user: dana.id }] }]
     const { id: templateId } = await core.template({ kind: 'sharedMailbox', approval: { stages } })
     const body = { displayName: name, name, alias: `${name}-also`, templateId }
-    const { requestId, address, aliasAddress } = await provisioning().submitMailbox(actorOf(kim), { body })
+    const mailbox = await provisioning().submitMailbox(actorOf(kim), { body })
+    if (!isForMailbox(mailbox)) throw new Error('the request is not for a mailbox')
+    const { requestId, address, aliasAddress } = mailbox
     core.world.taken.add(address)
     await provisioning().readForApproval(actorOf(dana), { requestId })
     expect(await read(requestId)).toMatchObject({ addressConflict: { taken: address } })
