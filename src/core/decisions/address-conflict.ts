@@ -35,18 +35,29 @@ import type { DecisionPorts } from './ports.ts'
 /** Whether the addresses of a waiting request are free in the tenant. `unknown`: the directory did not answer in time. */
 export type AddressCheck = 'free' | 'taken' | 'unknown'
 
+/** Who started a check: a person who reads or approves the request, or the service, which updates a card. */
+export type CheckedBy = 'person' | 'service'
+
+/** The time in which the service does not end a conflict without a person. In milliseconds. */
+const settling = 600_000
+
 /**
  * Checks the addresses of a waiting request. Records an address that another resource has taken, with a free suggestion, and
- * asks the requester for another one. Ends a conflict whose address is free again.
+ * asks the requester for another one. Ends a conflict whose address is free again. Each of these changes updates cards, and each
+ * update checks again, while the servers of the directory may report different states. So a check of the service replaces no
+ * conflict, and ends none in its first ten minutes.
  */
 export async function checkAddresses(
   context: SystemContext<DecisionPorts>,
   request: Request,
+  by: CheckedBy,
 ): Promise<{ readonly request: Request; readonly address: AddressCheck }> {
   const taken = await inTime(() => takenAddresses(context.ports, request))
   if (taken === undefined) return { request, address: 'unknown' }
   const [first] = taken
   const known = request.addressConflict
+  const age = known ? context.ports.clock.now().getTime() - Date.parse(known.at) : 0
+  if (known && by === 'service' && (first !== undefined || age < settling)) return { request, address: 'taken' }
   if (first === undefined) return { request: known ? await endConflict(context, request) : request, address: 'free' }
   if (known && taken.includes(known.taken)) return { request, address: 'taken' }
   const suggestion = (await inTime(() => freeInstead(context, request, first))) ?? ''
@@ -124,7 +135,7 @@ function jobsOfResumed(request: Request, at: string) {
 
 /** Throws `name-taken` if another resource has an address of the request, so that nobody approves it. */
 export async function refuseTakenAddress(context: SystemContext<DecisionPorts>, before: Request): Promise<void> {
-  const { request } = await checkAddresses(context, before)
+  const { request } = await checkAddresses(context, before, 'person')
   const { addressConflict, requester } = request
   if (!addressConflict || request.status !== 'pendingApproval') return
   const reason = because('addressTakenMeanwhile', { address: addressConflict.taken, name: requester.displayName })
