@@ -133,6 +133,21 @@ describe('a request whose address is taken during the wait', () => {
     })
   })
 
+  it('moves the timers by the whole wait, also if another address is taken meanwhile', async () => {
+    const mailbox = await takenMailbox('capella')
+    const { requestId } = mailbox
+    const before = (await read(requestId)).approvals[0]?.times
+    now += 20 * hour
+    await replaced(mailbox)
+    now += 10 * hour
+    await provisioning().changeAddress(actorOf(kim), { requestId, address: '' })
+    const after = await read(requestId)
+    expect([after.addressConflict, after]).toMatchObject([undefined, { aliasAddress: '' }])
+    const moved = Date.parse(after.approvals[0]?.times?.expiresAt ?? '') - Date.parse(before?.expiresAt ?? '')
+    expect(moved).toBe(30 * hour)
+    expect(await cards(requestId)).toEqual(['approval Dana', 'address Kim', 'address Kim', 'reminder Dana'])
+  })
+
   it('can be changed only by its requester', async () => {
     const requestId = await taken('deneb')
     for (const other of [actorOf(dana), actorOf(priya, true)])

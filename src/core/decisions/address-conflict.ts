@@ -80,7 +80,9 @@ async function recordConflict(
   const after = await changeRequest(context, before.requestId, (request, at) => {
     const isKnown = request.addressConflict?.taken === conflict.taken
     if (request.status !== 'pendingApproval' || isKnown || !hasAddress(request, conflict.taken)) return undefined
-    const next = { ...request, addressConflict: { ...conflict, at }, updatedAt: at }
+    // The stage has paused since the first conflict.
+    const since = request.addressConflict?.at ?? at
+    const next = { ...request, addressConflict: { ...conflict, at: since }, updatedAt: at }
     return {
       request: next,
       audit: [entry(next, system, 'address-taken', { data: conflict })],
