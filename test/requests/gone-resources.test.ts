@@ -107,6 +107,32 @@ describe.each(engines)('a quota of resources, %s', (engine) => {
     },
   )
 
+  it('does not count a deleted communication site again when a later request has created its address', async () => {
+    const quota = { resources: 1 }
+    const [old, other] = [
+      await core.template({ kind: 'communicationSite', quota }),
+      await core.template({ kind: 'communicationSite' }),
+    ]
+    const create = async (templateId: string) => {
+      const { requestId } = await ways.communicationSite.submit(templateId, 'Reused')
+      await system().system.provision(requestId, run)
+      core.world.taken.add('reused')
+      expect((await core.ports.requests.find(requestId))?.status).toBe('succeeded')
+    }
+    const check = () => system().system.noteGoneResources(never)
+    await create(old.id)
+    core.world.taken.delete('reused')
+    later(2)
+    await check()
+    await create(other.id)
+    // A template with room is checked once a day.
+    for (let hour = 0; hour < 24; hour += 1) {
+      later(1)
+      await check()
+    }
+    await expect(ways.communicationSite.submit(old.id, 'Another')).resolves.toMatchObject({ status: 'queued' })
+  })
+
   it('checks each resource of a template with room once a day', async () => {
     const { id: templateId } = await core.template({ kind: 'teamSite', quota: { resources: 100 } })
     const ids: string[] = []

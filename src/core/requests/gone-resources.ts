@@ -48,32 +48,35 @@ export async function noteGoneResources(
 }
 
 /** Returns whether each request still has its resource. Leaves out requests without an answer. */
-async function existing({ directory }: RequestPorts, requests: readonly Request[]): Promise<Map<string, boolean>> {
+async function existing(ports: RequestPorts, requests: readonly Request[]): Promise<Map<string, boolean>> {
   const accounts = requests.flatMap((request) => (isForMailbox(request) ? (request.progress.userId ?? []) : []))
-  const found = accounts.length > 0 ? await answered(() => directory.people(accounts)) : []
+  const found = accounts.length > 0 ? await answered(() => ports.directory.people(accounts)) : []
   const exists = new Map<string, boolean>()
   for (const request of requests) {
     const answer = isForMailbox(request)
       ? request.progress.userId === undefined
         ? undefined
         : found?.some(({ id }) => id === request.progress.userId)
-      : await siteExists(directory, request)
+      : await siteExists(ports, request)
     if (answer !== undefined) exists.set(request.requestId, answer)
   }
   return exists
 }
 
 /** Finds a team site by its group, which keeps its id when it is renamed, and a communication site by its address. */
-function siteExists(
-  directory: RequestPorts['directory'],
-  { progress: { groupId, createdAs }, alias }: Exclude<Request, { address: string }>,
-): Promise<boolean | undefined> {
+async function siteExists(ports: RequestPorts, request: Exclude<Request, { address: string }>) {
+  const { directory } = ports
+  const { groupId, createdAs } = request.progress
   if (groupId !== undefined) return answered(async () => (await directory.groupName(groupId)) !== undefined)
-  const address = createdAs?.alias ?? alias
-  return address === ''
-    ? Promise.resolve(undefined)
-    : answered(async () => !(await directory.isSiteAddressFree(address)))
+  const address = createdAs?.alias ?? request.alias
+  if (address === '') return undefined
+  const last = await ports.requests.lastCreated(request.tenantId, { alias: address }, request.requestId)
+  // The address was free for the later site, so this site had been deleted.
+  if (last && endOf(last) > endOf(request)) return false
+  return answered(async () => !(await directory.isSiteAddressFree(address)))
 }
+
+const endOf = ({ finishedAt, updatedAt }: Request): string => finishedAt ?? updatedAt
 
 /** Returns the answer of the directory; undefined if the directory refuses to give one. */
 async function answered<T>(question: () => Promise<T>): Promise<T | undefined> {
