@@ -35,7 +35,7 @@ import type { DecisionPorts } from './ports.ts'
 /** Whether the addresses of a waiting request are free in the tenant. `unknown`: the directory did not answer in time. */
 export type AddressCheck = 'free' | 'taken' | 'unknown'
 
-/** Who started a check: a person who reads or approves the request, or the service, which updates a card. */
+/** The starter of a check: a person reads or approves the request, or the service updates a card. */
 export type CheckedBy = 'person' | 'service'
 
 /** The time in which the service does not end a conflict without a person. In milliseconds. */
