@@ -72,6 +72,10 @@ export interface ReassignOptions extends WriteOptions {
   readonly from?: string
   readonly comment?: string
 }
+export interface AddressOptions extends WriteOptions {
+  /** The alias of a site, or the mail address of a mailbox. An empty text removes an additional address. */
+  readonly address: string
+}
 export type EndingOptions = Omit<DecisionOptions, 'stage'>
 
 /** A client of the service. Clients share no state. Failed calls throw a QuartermasterError. */
@@ -149,6 +153,9 @@ export function createClient(options: ClientOptions) {
     /** Reminds the approvers who have not decided, at most once a day. */
     nudge: async (requestId: string, options: WriteOptions = {}): Promise<ProvisioningRequest> =>
       write(ofRequest(requestId, '/nudge'), eitherToken, {}, options),
+    /** Replaces the address that another resource has taken (`addressConflict`). For the requester. */
+    changeAddress: async (requestId: string, { address, ...options }: AddressOptions): Promise<ProvisioningRequest> =>
+      write(ofRequest(requestId, '/address'), eitherToken, { address }, options),
     /** Reassigns the decision of an approver to another person. For this approver and for admins. */
     reassign: async (
       requestId: string,

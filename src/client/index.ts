@@ -13,6 +13,7 @@
 export type { Fetch } from './call.ts'
 export { realTiming, type Timing } from './call.ts'
 export {
+  type AddressOptions,
   type BatchWaitOptions,
   type Client,
   type ClientOptions,

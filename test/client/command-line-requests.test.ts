@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newHome, type RunOptions, runQuartermaster, signIn } from '../support/command-line.ts'
 import { withService } from '../support/service.ts'
+import { takeAlias } from '../support/simulator.ts'
 import { people } from '../support/teams-user.ts'
 
 describe('the commands for one request', () => {
@@ -92,6 +93,19 @@ describe('the commands for one request', () => {
     expect([exit, printed]).toEqual([0, expect.stringContaining('waiting for Dana Fox, Omar Haddad')])
     const again = await as('kim', ['request', 'nudge', site, '--json'])
     expect([again.exit, JSON.parse(again.errorText).error.code]).toEqual([4, 'nudged-already'])
+  })
+
+  it('replace an address that another resource has taken', async () => {
+    const site = await projectSite('Metis')
+    await takeAlias(service.app.endpoints.simulator, 'metis')
+    const refused = await as('dana', ['request', 'approve', site, '--json'])
+    expect(JSON.parse(refused.errorText).error.code).toBe('name-taken')
+    const { printed } = await as('kim', ['request', 'show', site])
+    expect(printed).toContain('Another resource has taken the address metis.')
+    expect(printed).toContain(`quartermaster request address ${site} metis-2\n`)
+    const changed = await as('kim', ['request', 'address', site, 'thebe-prime', '--json'])
+    expect([changed.exit, JSON.parse(changed.printed).details.alias]).toEqual([0, 'thebe-prime'])
+    expect((await as('dana', ['request', 'approve', site])).exit).toBe(0)
   })
 
   it('reassign a decision by sign-in name or id, and show it in the timeline', async () => {

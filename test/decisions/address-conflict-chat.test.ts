@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { actionsOf, textOf, valuesOf } from '../support/cards.ts'
 import { templates, withService } from '../support/service.ts'
-import { ask, tokenOf } from '../support/simulator.ts'
+import { takeAlias } from '../support/simulator.ts'
 import { until } from '../support/until.ts'
 
 const metadata = { costCentre: '4711', audience: 'internal' }
@@ -15,20 +15,7 @@ describe('an address that another resource takes during the wait', () => {
     const requestId = String(answer['requestId'])
     return { requestId, path: `/requests/v1/${requestId}` }
   }
-  /** Creates a group with this alias in the tenant, without the service. */
-  async function takes(mailNickname: string): Promise<void> {
-    const { simulator } = service.app.endpoints
-    if (!simulator) throw new Error('the service has no simulator')
-    const body = {
-      displayName: 'Other',
-      mailNickname,
-      groupTypes: ['Unified'],
-      mailEnabled: true,
-      securityEnabled: false,
-    }
-    const token = await tokenOf(simulator)
-    expect((await ask('POST', `${simulator.url}/v1.0/groups`, { token, body })).status).toBe(201)
-  }
+  const takes = (mailNickname: string) => takeAlias(service.app.endpoints.simulator, mailNickname)
   const titlesOf = (card: Parameters<typeof actionsOf>[0]) => actionsOf(card).map(({ title }) => title)
 
   it('is checked at the approval: nothing is created, the requester chooses the suggestion, and the approver decides', async () => {
@@ -98,5 +85,34 @@ describe('an address that another resource takes during the wait', () => {
     expect(titlesOf(card)).toContain('Approve')
     await service.heal()
     expect((await service.rest('kim', 'GET', path)).body['status']).toBe('pendingApproval')
+  })
+  it('is replaced over REST by its requester only, once for each key', async () => {
+    const { requestId, path } = await submitSite('Taken for REST')
+    await takes('taken-for-rest')
+    await service.rest('dana', 'POST', `${path}/approve`, {})
+    const send = (who: 'kim' | 'dana' | 'sam', body: object, key = '') =>
+      service.rest(who, 'POST', `${path}/address`, body, key === '' ? {} : { 'idempotency-key': key })
+    for (const who of ['dana', 'sam'] as const)
+      expect((await send(who, { address: 'taken-for-rest-2' })).body['code']).toBe('forbidden')
+    for (const [body, code] of [
+      [{ address: 'taken-for-rest' }, 'name-taken'],
+      [{ address: 'Größe' }, 'invalid'],
+      [{ address: '' }, 'required'],
+      [{ address: null }, 'null'],
+      [{}, 'required'],
+    ] as const) {
+      const wrong = await send('kim', body)
+      expect([wrong.status, wrong.body['errors']]).toMatchObject([422, [{ pointer: '#/address', code }]])
+    }
+    const first = await send('kim', { address: 'rest-of-it' }, 'one')
+    expect([first.status, first.body]).toMatchObject([200, { requestId, details: { alias: 'rest-of-it' } }])
+    expect(first.body['addressConflict']).toBeUndefined()
+    const repeated = await send('kim', { address: 'rest-of-it' }, 'one')
+    expect([repeated.status, repeated.headers.get('idempotency-replayed')]).toEqual([200, 'true'])
+    // A request without a conflict does not change.
+    const late = await send('kim', { address: 'another-one' })
+    expect([late.status, late.body]).toMatchObject([200, { details: { alias: 'rest-of-it' } }])
+    expect((await service.rest('dana', 'POST', `${path}/approve`, {})).status).toBe(200)
+    expect((await send('kim', { address: 'too-late' })).body['code']).toBe('already-ended')
   })
 })

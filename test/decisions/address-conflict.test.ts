@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Core } from '../../src/core/index.ts'
+import { type Core, isForMailbox } from '../../src/core/index.ts'
 import { actorOf, dana, kim, omar, priya, withCore } from '../support/core.ts'
 import { refusal } from '../support/refusal.ts'
 
@@ -84,6 +84,68 @@ describe('a request whose address is taken during the wait', () => {
     core.world.taken.delete('altair')
     expect((await provisioning().approve(actorOf(dana), { requestId })).status).toBe('queued')
     expect(await actions(requestId)).toEqual(['pendingApproval', 'address-taken', 'address-free', 'approved', 'queued'])
+  })
+
+  /** Submits a mailbox with an additional address, and lets an approver open their card after its address was taken. */
+  async function takenMailbox(name: string): Promise<{ requestId: string; address: string; aliasAddress: string }> {
+    const stages = [{ approvers: [{ user: dana.id }] }]
+    const { id: templateId } = await core.template({ kind: 'sharedMailbox', approval: { stages } })
+    const body = { displayName: name, name, alias: `${name}-also`, templateId }
+    const mailbox = await provisioning().submitMailbox(actorOf(kim), { body })
+    if (!isForMailbox(mailbox)) throw new Error('the request is not for a mailbox')
+    const { requestId, address, aliasAddress } = mailbox
+    core.world.taken.add(address)
+    await provisioning().readForApproval(actorOf(dana), { requestId })
+    expect(await read(requestId)).toMatchObject({ addressConflict: { taken: address } })
+    return { requestId, address, aliasAddress }
+  }
+  /** Replaces the conflict of a request by one about the additional address. */
+  async function replaced({ requestId, address, aliasAddress }: Awaited<ReturnType<typeof takenMailbox>>) {
+    core.world.taken.delete(address)
+    core.world.taken.add(aliasAddress)
+    const { code } = await refusal(() => provisioning().approve(actorOf(dana), { requestId }))
+    expect([code, (await read(requestId)).addressConflict?.taken]).toEqual(['name-taken', aliasAddress])
+  }
+
+  it('does not apply an answer to a conflict that began during the answer', async () => {
+    const mailbox = await takenMailbox('mira')
+    const { directory } = core.ports
+    let isReplaced = false
+    const slow = core.with({
+      directory: {
+        ...directory,
+        async isMailboxNameFree(address) {
+          const isFree = await directory.isMailboxNameFree(address)
+          if (!isReplaced) {
+            isReplaced = true
+            await replaced(mailbox)
+          }
+          return isFree
+        },
+      },
+    })
+    const answer = { requestId: mailbox.requestId, address: 'mira-2@contoso.example' }
+    await slow.changeAddress(actorOf(kim), answer)
+    expect(isReplaced).toBe(true)
+    expect(await read(mailbox.requestId)).toMatchObject({
+      ...{ address: mailbox.address, aliasAddress: mailbox.aliasAddress },
+      addressConflict: { taken: mailbox.aliasAddress },
+    })
+  })
+
+  it('moves the timers by the whole wait, also if another address is taken meanwhile', async () => {
+    const mailbox = await takenMailbox('capella')
+    const { requestId } = mailbox
+    const before = (await read(requestId)).approvals[0]?.times
+    now += 20 * hour
+    await replaced(mailbox)
+    now += 10 * hour
+    await provisioning().changeAddress(actorOf(kim), { requestId, address: '' })
+    const after = await read(requestId)
+    expect([after.addressConflict, after]).toMatchObject([undefined, { aliasAddress: '' }])
+    const moved = Date.parse(after.approvals[0]?.times?.expiresAt ?? '') - Date.parse(before?.expiresAt ?? '')
+    expect(moved).toBe(30 * hour)
+    expect(await cards(requestId)).toEqual(['approval Dana', 'address Kim', 'address Kim', 'reminder Dana'])
   })
 
   it('can be changed only by its requester', async () => {

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { batchRowView, batchView } from '../../src/core/index.ts'
+import { batchRowView, batchView, mailboxRequest, siteRequest } from '../../src/core/index.ts'
 import { type Caller, caller, mailboxView } from '../support/rest-caller.ts'
 import { templates, withService } from '../support/service.ts'
 import { people } from '../support/teams-user.ts'
+import typedClients from '../support/typed-clients.json' with { type: 'json' }
 import { until } from '../support/until.ts'
 
 const templateOf = {
@@ -39,8 +40,19 @@ const defaultsOfMailbox = {
 const nullsOfSite = { description: null, alias: null, owners: null, metadata: null, labelId: null }
 const defaultsOfSite = { description: '', alias: '', owners: [], metadata: {}, labelId: '' }
 
+/**
+ * Whole bodies of new objects, in the order of their fields. Jackson wrote its bodies: of classes with `String`, `Integer` and
+ * `UUID` without a value, primitive `boolean`, and empty lists and maps. Those of System.Text.Json follow its rules (web defaults)
+ * for records with `string?`, `int?`, a `bool`, a `Guid`, empty lists and dictionaries, and no nested object.
+ */
+const { Jackson: java, 'System.Text.Json': csharp } = typedClients
+
 /** The optional fields that a typed client sends for one kind of resource. */
 const styles: Record<string, (kind: Kind) => object> = {
+  'all fields of a Java class': (kind) => (isSite(kind) ? java.site : java.mailbox),
+  'all fields of a C# record': (kind) => (isSite(kind) ? csharp.site : csharp.mailbox),
+  'all fields of one Java class for sites and mailboxes': () => ({ ...java.mailbox, ...java.site }),
+  'all fields of one C# record for sites and mailboxes': () => ({ ...csharp.mailbox, ...csharp.site }),
   'null in every optional field': (kind) => (isSite(kind) ? nullsOfSite : nullsOfMailbox),
   'the default in every optional field': (kind) => (isSite(kind) ? defaultsOfSite : defaultsOfMailbox),
   'null in the fields of one class for sites and mailboxes': () => ({ name: null, ...nullsOfMailbox, ...nullsOfSite }),
@@ -69,6 +81,29 @@ describe('a body of a typed client', () => {
     const { status, text } = await call(as(kind), 'POST', path(kind), { body: JSON.stringify(bodyOf(kind, style)) })
     expect([status, text]).toEqual([202, expect.any(String)])
   })
+
+  it.each(cases)('is valid in the preview of a $kind with $style', async ({ style, kind }) => {
+    const body = JSON.stringify(bodyOf(kind, style))
+    const { status, body: preview, text } = await call(as(kind), 'POST', '/requests/v1/preview', { body })
+    expect([status, preview], text).toMatchObject([200, { kind, valid: true, errors: [] }])
+  })
+
+  it.each(cases)('has every field of a $kind with $style', ({ style, kind }) => {
+    const fields = Object.keys((isSite(kind) ? siteRequest : mailboxRequest).shape)
+    expect(fields.filter((field) => !(field in bodyOf(kind, style)))).toEqual([])
+  })
+
+  it.each(['sharedMailbox', 'equipmentMailbox', 'roomMailbox'] as const)(
+    'is refused for a %s if an unset int is 0, because every mailbox has a capacity',
+    async (kind) => {
+      const body = JSON.stringify({ ...bodyOf(kind, 'all fields of a Java class'), capacity: 0 })
+      const refused = problem(await call(as(kind), 'POST', '/mail/v1/mailboxes/', { body }))
+      expect([refused.status, refused.errors]).toMatchObject([
+        422,
+        [{ pointer: '#/capacity', code: 'too-small', suggestion: '1' }],
+      ])
+    },
+  )
 
   it.each(['mailbox', 'site'] as const)('is a row of a batch of %s requests', async (resource) => {
     const rows = cases

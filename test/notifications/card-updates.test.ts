@@ -90,6 +90,49 @@ describe('the cards of a request', () => {
     expect(textOf(sentCards[1]?.card ?? {})).toContain('Cancelled')
   })
 
+  it('settle while the directory alternately reports an address as taken and free', async () => {
+    const alias = 'alternating'
+    const request = await stored({ alias, status: 'pendingApproval', approvals: [stageOf(1, [dana])] })
+    await shown(request, dana, 'approval:1')
+    const { requestId, version } = request
+    let checks = 0
+    let now = new Date()
+    const { directory } = core.ports
+    const alternating = {
+      ...directory,
+      // Checks of a suggested address do not count.
+      async isSiteAddressFree(asked: string) {
+        if (asked !== alias) return true
+        checks += 1
+        return checks % 2 === 0 || checks > 30
+      },
+    }
+    const { system } = core.with({ directory: alternating, clock: { now: () => now } })
+    /** Runs all ordered updates, as the queue does. */
+    const run = async () => {
+      const { length } = await refreshes(request)
+      await system.refreshCards(outbox, { requestId, version, cards: 'all' })
+      for (let place = length; ; place += 1) {
+        const order = (await refreshes(request))[place]
+        if (!order) return
+        await system.refreshCards(outbox, { requestId, version: Number(order.payload['version']), cards: 'all' })
+      }
+    }
+    const actions = async () => (await core.ports.audit.timeline(requestId)).map(({ action }) => action)
+    await run()
+    expect(await actions()).toEqual(['address-taken'])
+    expect(checks).toBeLessThan(4)
+    expect(textOf(sentCards.at(-1)?.card ?? {})).toContain(`This address is taken: ${alias}`)
+    checks = 30
+    now = new Date(now.getTime() + 540_000)
+    await run()
+    expect(await actions()).toEqual(['address-taken'])
+    now = new Date(now.getTime() + 120_000)
+    await run()
+    expect(await actions()).toEqual(['address-taken', 'address-free'])
+    expect(textOf(sentCards.at(-1)?.card ?? {})).toContain(`This address is free: ${alias}`)
+  })
+
   it('are deleted from the store and not sent again if the chat rejects them', async () => {
     const request = await stored()
     send = async () => ({ state: 'undeliverable', why: 'ForbiddenOperationException', closed: false })

@@ -107,6 +107,69 @@ describe.each(engines)('a quota of resources, %s', (engine) => {
     },
   )
 
+  it('does not count a deleted communication site again when a later request has created its address', async () => {
+    const quota = { resources: 1 }
+    const [old, other] = [
+      await core.template({ kind: 'communicationSite', quota }),
+      await core.template({ kind: 'communicationSite' }),
+    ]
+    const create = async (templateId: string) => {
+      const { requestId } = await ways.communicationSite.submit(templateId, 'Reused')
+      await system().system.provision(requestId, run)
+      core.world.taken.add('reused')
+      expect((await core.ports.requests.find(requestId))?.status).toBe('succeeded')
+    }
+    const check = () => system().system.noteGoneResources(never)
+    await create(old.id)
+    core.world.taken.delete('reused')
+    later(2)
+    await check()
+    await create(other.id)
+    // A template with room is checked once a day.
+    for (let hour = 0; hour < 24; hour += 1) {
+      later(1)
+      await check()
+    }
+    await expect(ways.communicationSite.submit(old.id, 'Another')).resolves.toMatchObject({ status: 'queued' })
+  })
+
+  it('checks the other resources and templates if one lookup always fails, and stops when it has to', async () => {
+    const templates = [1, 2].map(() => core.template({ kind: 'teamSite', quota: { resources: 2 } }))
+    const ids: string[] = []
+    for (const { id } of await Promise.all(templates))
+      for (const name of ['First', 'Second']) {
+        const { requestId } = await ways.teamSite.submit(id, `${name} of ${id}`)
+        await system().system.provision(requestId, run)
+        ids.push(requestId)
+      }
+    later(2)
+    const lookups: string[] = []
+    let stopping = new AbortController()
+    let stopsAfter = 1
+    const directory = {
+      ...core.ports.directory,
+      groupName: async (id: string) => {
+        if (!ids.includes(id)) return 'Site'
+        lookups.push(id)
+        const isLast = lookups.length === stopsAfter
+        if (isLast) stopping.abort()
+        if (isLast || id === ids[0]) throw new Error('This lookup always fails.')
+        return undefined
+      },
+    }
+    const check = () => system({ directory }).system.noteGoneResources(stopping.signal)
+    await expect(check()).rejects.toThrow('This lookup always fails.')
+    expect(lookups.splice(0)).toHaveLength(1)
+    stopping = new AbortController()
+    stopsAfter = 100
+    await expect(check()).rejects.toThrow('This lookup always fails.')
+    expect(lookups.toSorted()).toEqual(ids.toSorted())
+    const { rows } = await core.database.query('SELECT request_id FROM gone_resources WHERE request_id = ANY($1)', [
+      ids,
+    ])
+    expect(rows.map((row) => row['request_id']).toSorted()).toEqual(ids.slice(1).toSorted())
+  })
+
   it('checks each resource of a template with room once a day', async () => {
     const { id: templateId } = await core.template({ kind: 'teamSite', quota: { resources: 100 } })
     const ids: string[] = []

@@ -52,6 +52,7 @@ export type Act =
   | 'reject'
   | 'reassign'
   | 'nudge'
+  | 'address'
   | 'cancel'
   | 'retry'
   | 'over-approve'
@@ -80,7 +81,7 @@ export function outcomeOf(who: Who, permission: Permission, act: Act, state: Req
   if (!mayBy(who, permission)) return { kind: 'refused', code: refusalOf(who, permission) }
   if (act === 'approve' || act === 'reject') return decisionOf(who, act, state)
   if (act === 'reassign') return reassignmentOf(who, state)
-  if (act === 'nudge')
+  if (act === 'nudge' || act === 'address')
     return state === 'pendingApproval' ? { kind: 'done', status: state } : { kind: 'late', code: 'already-ended' }
   if (act === 'cancel') return cancellationOf(state)
   if (act === 'over-approve') return overrideIn(state, 'queued')

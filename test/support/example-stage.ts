@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import { afterAll } from 'vitest'
 import { z } from 'zod'
-import type { Caller, RestAnswer } from './rest-caller.ts'
+import { type Caller, type RestAnswer, siteView } from './rest-caller.ts'
 import { type Service, templates } from './service.ts'
+import { takeAlias } from './simulator.ts'
 import { people } from './teams-user.ts'
 import { endPatience } from './unreadable.ts'
 import { until } from './until.ts'
@@ -181,6 +182,14 @@ export function stages(service: Service, call: Call): Readonly<Record<string, St
     cancelRequest: () => waiting('kim', 'Apollo'),
     reassignRequest: () => waiting('dana', 'Apollo'),
     nudgeRequest: () => waiting('kim', 'Apollo'),
+    changeRequestAddress: async () => {
+      const cast = await waiting('kim', 'Apollo')
+      const path = `/requests/v1/${cast.params.requestId}`
+      const { alias } = siteView.parse((await call('kim', 'GET', path)).body).details
+      await takeAlias(service.app.endpoints.simulator, alias)
+      await call('dana', 'POST', `${path}/approve`, { body: {} })
+      return cast
+    },
     explainRequest: () => waiting('kim', 'Prometheus'),
     retryRequest: async () => {
       // Otherwise the jobs of earlier examples would meet the fault first.

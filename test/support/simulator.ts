@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/index.ts'
 import { prepareTenant } from './prepared-tenant.ts'
 
@@ -72,6 +72,17 @@ export const scopes = {
   sharePoint: '00000003-0000-0ff1-ce00-000000000000/.default',
   exchange: 'https://outlook.office365.com/.default',
 } as const
+
+/** Creates a group with this alias in the tenant, without the service. */
+export async function takeAlias(simulator: Simulator | undefined, mailNickname: string): Promise<void> {
+  if (!simulator) throw new Error('the service has no simulator')
+  const body = {
+    ...{ displayName: 'Other', mailNickname, groupTypes: ['Unified'] },
+    ...{ mailEnabled: true, securityEnabled: false },
+  }
+  const answer = await ask('POST', `${simulator.url}/v1.0/groups`, { token: await tokenOf(simulator), body })
+  expect(answer.status).toBe(201)
+}
 
 /** Creates a caller of Microsoft's services with a token for each: `call('GET', '/v1.0/users')`. */
 export async function clientOf(simulator: Simulator, person?: string) {

@@ -32,7 +32,8 @@ describe('a decision with a lost answer', () => {
       requestId: string,
       { key = '', comment = 'Because.', stage }: { key?: string; comment?: string; stage?: number } = {},
     ) => {
-      const body = { reassign: { to: priya.id, comment }, nudge: {} }[verb] ?? { comment, stage }
+      const bodies = { reassign: { to: priya.id, comment }, nudge: {}, address: { address: 'another-one' } }
+      const body = bodies[verb as keyof typeof bodies] ?? { comment, stage }
       const authorization = `Bearer ${await issuer.token({ oid: who.id, tid: tenantId })}`
       const headers = { authorization, ...(key && { 'idempotency-key': key }) }
       return rest.call('POST', `/requests/v1/${requestId}/${verb}`, { body, headers })
@@ -50,6 +51,7 @@ describe('a decision with a lost answer', () => {
     approvals: [],
     steps: [{ name: 'create-site', status: 'failed', attempts: 1 }],
   }
+  const addressConflict = { taken: 'taken', suggestion: 'taken-2', at: new Date().toISOString() }
   const cases: [string, Person, string, Partial<RequestForSite>][] = [
     ['approve', dana, 'queued', open()],
     ['approve', dana, 'pendingApproval', open('all')],
@@ -59,6 +61,7 @@ describe('a decision with a lost answer', () => {
     ['retry', priya, 'queued', failed],
     ['reassign', dana, 'pendingApproval', open()],
     ['nudge', kim, 'pendingApproval', open()],
+    ['address', kim, 'pendingApproval', { ...open(), alias: 'taken', addressConflict }],
   ]
   it.each(cases)(
     '%s by %o: a repeat with the same key receives the request (%s), and nothing happens twice',

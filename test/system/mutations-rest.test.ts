@@ -130,6 +130,12 @@ describe('mutations of REST writes', () => {
       () => `/requests/v1/${requestId}/nudge`,
       () => undefined,
     ),
+    signedIn(
+      'POST /requests/v1/:requestId/address',
+      'kim collab',
+      () => `/requests/v1/${requestId}/address`,
+      () => ({ address: 'another-one' }),
+    ),
     {
       ...signedIn('PUT /templates/v1/:templateId', 'sam collab', () => `/templates/v1/${ids.written}`, goodTemplate, {
         'if-match': '*',

@@ -78,9 +78,10 @@ describe('behind a proxy that validates every call against the OpenAPI document'
     const answers = [
       await call('dana', 'POST', `/requests/v1/${rejected}/reject`, { comment: 'no' }),
       await call('kim', 'POST', `/requests/v1/${nudged}/nudge`, {}),
+      await call('kim', 'POST', `/requests/v1/${nudged}/address`, { address: 'proxied-anew' }),
       await call('kim', 'POST', `/requests/v1/${nudged}/cancel`, {}),
     ]
-    expect(answers.map(statusOf)).toEqual([200, 200, 200])
+    expect(answers.map(statusOf)).toEqual([200, 200, 200, 200])
   })
 
   it('a preview, a dry run and a batch with its rows pass', async () => {

@@ -67,6 +67,7 @@ export function requestLines(
   return [
     ...lines,
     ...warningLines(request),
+    ...addressLines(request),
     ...endLines(terminal, request),
     terminal.style('dim', clean(request.requestId)),
   ]
@@ -79,6 +80,14 @@ export const warningLines = (
   ('warnings' in answer ? (answer.warnings ?? []) : []).map(({ detail }) =>
     fill(texts.preview.warning, { detail: clean(detail) }),
   )
+
+/** Returns the lines about an address that another resource has taken. Older services send no `addressConflict`. */
+function addressLines({ addressConflict: conflict, reference }: ProvisioningRequest): string[] {
+  if (!conflict) return []
+  const [taken, suggestion] = [clean(conflict.taken), clean(conflict.suggestion)]
+  const free = { reference: clean(reference), suggestion }
+  return [fill(texts.show.addressTaken, { taken }), ...(suggestion ? [fill(texts.show.addressFree, free)] : [])]
+}
 
 /** Returns the last lines of a request: the reason of a failure, or the address. */
 function endLines(terminal: Terminal, request: ProvisioningRequest): string[] {

@@ -5,6 +5,7 @@ import { createMailbox, createSite, templates } from './create.ts'
 import {
   approveRequest,
   cancelRequest,
+  changeAddress,
   findGroup,
   listRequests,
   nudgeRequest,
@@ -21,7 +22,7 @@ import { listenToWebhooks, sendWaitingWebhooks, testWebhook } from './webhooks.t
 /** All commands, in the order in which the help lists them. */
 export const commands: readonly Command[] = commandRegistry(
   ...[login, logout, whoami, templates, createSite, createMailbox],
-  ...[listRequests, showRequest, showTimeline, watchRequest, cancelRequest, retryRequest],
+  ...[listRequests, showRequest, showTimeline, watchRequest, cancelRequest, changeAddress, retryRequest],
   ...[approveRequest, rejectRequest, nudgeRequest, reassignRequest, findGroup],
   ...[listenToWebhooks, testWebhook, sendWaitingWebhooks, completionOf(() => commands)],
 )

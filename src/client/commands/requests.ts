@@ -150,6 +150,14 @@ export const nudgeRequest = defineCommand({
   },
 })
 
+export const changeAddress = defineCommand({
+  name: 'request address',
+  options: {},
+  operands: ['request', 'address'],
+  run: (scope, _, [operand = '', address = '']) =>
+    change(scope, operand, (client, id) => client.changeAddress(id, { address, signal: scope.signal })),
+})
+
 export const reassignRequest = defineCommand({
   name: 'request reassign',
   options: { from: { type: 'text', value: '<person>' }, ...commentOption },

@@ -35,18 +35,29 @@ import type { DecisionPorts } from './ports.ts'
 /** Whether the addresses of a waiting request are free in the tenant. `unknown`: the directory did not answer in time. */
 export type AddressCheck = 'free' | 'taken' | 'unknown'
 
+/** The starter of a check: a person reads or approves the request, or the service updates a card. */
+export type CheckedBy = 'person' | 'service'
+
+/** The time in which the service does not end a conflict without a person. In milliseconds. */
+const settling = 600_000
+
 /**
  * Checks the addresses of a waiting request. Records an address that another resource has taken, with a free suggestion, and
- * asks the requester for another one. Ends a conflict whose address is free again.
+ * asks the requester for another one. Ends a conflict whose address is free again. Each of these changes updates cards, and each
+ * update checks again, while the servers of the directory may report different states. So a check of the service replaces no
+ * conflict, and ends none in its first ten minutes.
  */
 export async function checkAddresses(
   context: SystemContext<DecisionPorts>,
   request: Request,
+  by: CheckedBy,
 ): Promise<{ readonly request: Request; readonly address: AddressCheck }> {
   const taken = await inTime(() => takenAddresses(context.ports, request))
   if (taken === undefined) return { request, address: 'unknown' }
   const [first] = taken
   const known = request.addressConflict
+  const age = known ? context.ports.clock.now().getTime() - Date.parse(known.at) : 0
+  if (known && by === 'service' && (first !== undefined || age < settling)) return { request, address: 'taken' }
   if (first === undefined) return { request: known ? await endConflict(context, request) : request, address: 'free' }
   if (known && taken.includes(known.taken)) return { request, address: 'taken' }
   const suggestion = (await inTime(() => freeInstead(context, request, first))) ?? ''
@@ -69,7 +80,9 @@ async function recordConflict(
   const after = await changeRequest(context, before.requestId, (request, at) => {
     const isKnown = request.addressConflict?.taken === conflict.taken
     if (request.status !== 'pendingApproval' || isKnown || !hasAddress(request, conflict.taken)) return undefined
-    const next = { ...request, addressConflict: { ...conflict, at }, updatedAt: at }
+    // The stage has paused since the first conflict.
+    const since = request.addressConflict?.at ?? at
+    const next = { ...request, addressConflict: { ...conflict, at: since }, updatedAt: at }
     return {
       request: next,
       audit: [entry(next, system, 'address-taken', { data: conflict })],
@@ -124,7 +137,7 @@ function jobsOfResumed(request: Request, at: string) {
 
 /** Throws `name-taken` if another resource has an address of the request, so that nobody approves it. */
 export async function refuseTakenAddress(context: SystemContext<DecisionPorts>, before: Request): Promise<void> {
-  const { request } = await checkAddresses(context, before)
+  const { request } = await checkAddresses(context, before, 'person')
   const { addressConflict, requester } = request
   if (!addressConflict || request.status !== 'pendingApproval') return
   const reason = because('addressTakenMeanwhile', { address: addressConflict.taken, name: requester.displayName })
@@ -154,7 +167,7 @@ export const changeAddress = defineUseCase({
             'already-ended',
             because('noDecisionPending', { reference: referenceOf(request) }),
           )
-        return changed(request, chosen, at)
+        return changed(request, taken, chosen, at)
       }).then(async (request) => {
         if (chosen !== undefined) await hold(context, request)
         return request
@@ -163,9 +176,10 @@ export const changeAddress = defineUseCase({
   },
 })
 
-function changed(request: Request, chosen: string | undefined, at: string): Change {
-  const from = request.addressConflict?.taken
-  if (from === undefined || chosen === undefined) return { request, audit: [] }
+/** Changes the address `from`, unless the conflict about it has ended: an answer is never applied to another conflict. */
+function changed(request: Request, from: string | undefined, chosen: string | undefined, at: string): Change {
+  const isSame = request.addressConflict?.taken === from
+  if (from === undefined || chosen === undefined || !isSame) return { request, audit: [] }
   const moved = withAddress(resumed(request, at), from, chosen)
   const next = { ...moved, addressChanges: [...(request.addressChanges ?? []), { from, to: chosen, at }] }
   const audit = [entry(next, request.requester, 'address-changed', { data: { taken: from, address: chosen } })]

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { likeness, similarFrom } from '../naming/index.ts'
 import { type Request, readRequest } from '../requests/index.ts'
 import { type Context, defineUseCase, type SystemContext } from '../shared/index.ts'
-import { type AddressCheck, checkAddresses } from './address-conflict.ts'
+import { type AddressCheck, type CheckedBy, checkAddresses } from './address-conflict.ts'
 import type { DecisionPorts } from './ports.ts'
 
 /** The facts on an approver's card in addition to the request, read or checked a moment before. */
@@ -30,12 +30,16 @@ export interface ForApproval {
  * Checks a waiting request for its approval cards, and returns it after the check: an address may be taken. Other requests have no
  * facts.
  */
-export async function checkForApproval(context: SystemContext<DecisionPorts>, before: Request): Promise<ForApproval> {
+export async function checkForApproval(
+  context: SystemContext<DecisionPorts>,
+  before: Request,
+  by: CheckedBy = 'service',
+): Promise<ForApproval> {
   if (before.status !== 'pendingApproval') return { request: before, facts: nothingKnown }
   const { ports } = context
   const { tenantId, kind, number, basedOn, details } = before
   const [{ request, address }, earlier, waiting] = await Promise.all([
-    checkAddresses(context, before),
+    checkAddresses(context, before, by),
     basedOn && ports.requests.find(basedOn.requestId),
     ports.requests.list({ tenantId, kind, status: 'pendingApproval', before: number, limit: maxCompared }),
   ])
@@ -44,11 +48,17 @@ export async function checkForApproval(context: SystemContext<DecisionPorts>, be
   return { request, facts: { address, ...(earlier && isReadable && { earlier }), duplicates } }
 }
 
+/** Returns a request that changed after its check, with the facts of that check. An answer to a conflict was checked itself. */
+export function withKnownFacts(request: Request, { facts }: ForApproval): ForApproval {
+  const unlessTaken = facts.address === 'unknown' ? 'unknown' : 'free'
+  return { request, facts: { ...facts, address: request.addressConflict ? 'taken' : unlessTaken } }
+}
+
 /** Reads a request for its approval card. Throws `not-found`. */
 export const readForApproval = defineUseCase({
   permission: 'request.read',
   input: z.object({ requestId: z.uuid() }),
   async handle(context: Context<DecisionPorts>, { requestId }): Promise<ForApproval> {
-    return checkForApproval(context, await readRequest.handle(context, { requestId }))
+    return checkForApproval(context, await readRequest.handle(context, { requestId }), 'person')
   },
 })

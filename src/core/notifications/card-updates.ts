@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { chatOf, checkForApproval, type ForApproval, lostRight, nothingKnown } from '../decisions/index.ts'
+import {
+  chatOf,
+  checkForApproval,
+  type ForApproval,
+  lostRight,
+  nothingKnown,
+  withKnownFacts,
+} from '../decisions/index.ts'
 import { type Conversation, type SentCard, visible } from '../requests/index.ts'
 import {
   type Context,
@@ -25,14 +32,15 @@ type RefreshOrder = Omit<JobPayload<'refresh-cards'>, 'v'>
 /**
  * Updates the cards of a request in chats to its present state; again if the request changed meanwhile, so that the
  * newest state wins when several jobs run. The job of a step does nothing when a later one is on its way, and a card that
- * shows this state is not updated; `isAgain` updates it anyway, because a slower update may have replaced it. A failure in
- * one chat does not stop the others, and a chat that has reached its limit gets a job of its own.
+ * shows this state is not updated. `earlier` is the check of a first update: the next one updates all cards, because a slower
+ * update may have replaced them, and checks nothing again. A failure in one chat does not stop the others, and a chat that has
+ * reached its limit gets a job of its own.
  */
 export async function refreshCards(
   context: SystemContext<NotificationPorts>,
   outbox: Outbox,
   order: RefreshOrder,
-  isAgain = false,
+  earlier?: ForApproval,
 ): Promise<void> {
   const { ports } = context
   const { requestId, version, cards, personId } = order
@@ -45,11 +53,11 @@ export async function refreshCards(
       !isReadyCard(card.key) &&
       (cards === 'all' || !isForApprover(card.key)),
   )
-  const checked = sent.some(({ key }) => isForApprover(key))
-    ? await checkForApproval(context, request)
-    : { request, facts: nothingKnown }
+  const check = () =>
+    sent.some(({ key }) => isForApprover(key)) ? checkForApproval(context, request) : { request, facts: nothingKnown }
+  const checked = earlier ? withKnownFacts(request, earlier) : await check()
   const updates = await Promise.allSettled(
-    sent.map((card) => refreshCard(context, outbox, checked, card, formOf(request, card, all), isAgain)),
+    sent.map((card) => refreshCard(context, outbox, checked, card, formOf(request, card, all), earlier !== undefined)),
   )
   const after = await ports.requests.find(requestId)
   const allAfter = await ports.sentCards.ofRequest(requestId)
@@ -57,8 +65,8 @@ export async function refreshCards(
     const now = allAfter.find(({ personId, key }) => personId === card.personId && key === card.key)
     return now !== undefined && formOf(request, now, allAfter) !== formOf(request, card, all)
   })
-  if (after && (after.version !== request.version || isOutdated))
-    await refreshCards(context, outbox, { ...order, version: after.version }, true)
+  if (after && (after.version !== checked.request.version || isOutdated))
+    await refreshCards(context, outbox, { ...order, version: after.version }, checked)
   const refused: unknown[] = updates.map((update) => (update.status === 'rejected' ? update.reason : undefined))
   const full = sent.flatMap((card, index): [string, PutOff][] => {
     const error = refused[index]

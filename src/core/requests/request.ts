@@ -56,7 +56,7 @@ export type BasedOn = z.output<typeof basedOn>
 export const addressConflict = z.object({
   taken: z.string().describe('The taken address: the alias of a site, or a mail address'),
   suggestion: z.string().describe('A free address; empty if none was found'),
-  at: instant.describe('When a check found it'),
+  at: instant.describe('When a check found the first taken address; the stage has paused since then'),
 })
 
 /**

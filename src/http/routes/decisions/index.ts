@@ -1,6 +1,6 @@
-/** Decisions about one request: approve, reject, cancel, retry, reassign, remind. */
+/** Decisions about one request: approve, reject, cancel, retry, reassign, remind, and another address. */
 import { z } from 'zod'
-import { type Deciding, longestComment, type Permission } from '../../../core/index.ts'
+import { type Deciding, longestComment, type Permission, ProvisioningError } from '../../../core/index.ts'
 import { type ActorRoute, defineRoute } from '../../server/define-route.ts'
 import type { ProblemCode } from '../../server/problem-codes.ts'
 import { mayStill, ofOneRequest, showing, shown } from '../shared/index.ts'
@@ -158,6 +158,50 @@ const nudgeRequest = defineRoute({
   },
 })
 
+const addressBody = z.strictObject({
+  address: z
+    .string()
+    .trim()
+    .max(256)
+    .describe('The alias of a site, or the mail address of a mailbox; an empty text removes an additional address'),
+})
+
+/** Runs a change of an address. Its faults are about the field `address`, whatever the request itself names this field. */
+async function faultsAtAddress<T>(change: () => Promise<T>): Promise<T> {
+  try {
+    return await change()
+  } catch (error) {
+    if (!(error instanceof ProvisioningError)) throw error
+    const { code, reason, context } = error
+    const faults = error.faults.map((fault) => ({ ...fault, pointer: '/address' }))
+    throw new ProvisioningError(code, reason, { faults, context, cause: error.cause })
+  }
+}
+
+const changeRequestAddress = defineRoute({
+  id: 'changeRequestAddress',
+  tag: 'Requests',
+  method: 'POST',
+  path: '/requests/v1/:requestId/address',
+  summary: 'Replace an address that another resource has taken during the wait',
+  description:
+    'Replaces the address in `addressConflict`. The approvers are notified of the new address. A request without `addressConflict` does not change.',
+  permission: 'request.address',
+  audience: 'any',
+  params: ofOneRequest,
+  body: addressBody,
+  answers: { 200: showing },
+  refusals: ['not-found', 'name-taken', 'already-ended'],
+  examples: examples.changeRequestAddress,
+  idempotent: true,
+  mayStill: mayStill('request.address'),
+  async handle(scope, { params, body: { address } }) {
+    const { actor, core, requestId: attempt } = scope
+    const { requestId } = params
+    return shown(await faultsAtAddress(() => core.changeAddress(actor, { requestId, address, attempt })), scope)
+  },
+})
+
 export const decisionRoutes = [
   approveRequest,
   rejectRequest,
@@ -165,4 +209,5 @@ export const decisionRoutes = [
   retryRequest,
   reassignRequest,
   nudgeRequest,
+  changeRequestAddress,
 ] as const
