@@ -13,6 +13,7 @@ describe('the cards of a batch', () => {
   const core = withCore()
   const deliveries: { how: 'send' | 'update'; to: string; card: CardJson }[] = []
   let send: () => Promise<SendResult>
+  let update: 'updated' | 'gone' = 'updated'
   const outbox = createOutbox(
     {
       send({ personId }, card) {
@@ -21,7 +22,7 @@ describe('the cards of a batch', () => {
       },
       async update({ personId }, _, card) {
         deliveries.push({ how: 'update', to: personId, card })
-        return 'updated'
+        return update
       },
     },
     {
@@ -41,6 +42,7 @@ describe('the cards of a batch', () => {
   })
   beforeEach(() => {
     deliveries.splice(0)
+    update = 'updated'
     send = async () => ({ state: 'sent', activityId: randomUUID() })
   })
 
@@ -154,6 +156,30 @@ describe('the cards of a batch', () => {
     await meets(dana)
     const stages = (await requests(batchId)).map(({ approvals }) => approvals[0])
     expect(stages.map((stage) => stage?.unreachable?.map(({ person }) => person.id))).toEqual([[dana.id], [dana.id]])
+  })
+
+  it('ask an approver again whose chat refused the card once', async () => {
+    const batchId = await submitted(2, one)
+    send = async () => ({ state: 'undeliverable', why: 'BotNotInConversationRoster', closed: false })
+    await refresh(batchId)
+    deliveries.splice(0)
+    send = async () => ({ state: 'sent', activityId: randomUUID() })
+    await refresh(batchId)
+    expect(to(dana)).toMatchObject([{ how: 'send' }])
+  })
+
+  it('ask again with a new card when the former card no longer exists', async () => {
+    const batchId = await submitted(2, one)
+    await refresh(batchId)
+    deliveries.splice(0)
+    const [first] = await requests(batchId)
+    await core.provisioning.approve(actorOf(dana), { requestId: String(first?.requestId) })
+    update = 'gone'
+    await refresh(batchId)
+    deliveries.splice(0)
+    update = 'updated'
+    await refresh(batchId)
+    expect(to(dana).map(({ how, card }) => [how, textOf(card).includes('1 waiting')])).toEqual([['send', true]])
   })
 
   it('stay small enough for Teams with 200 rows, all ticked', async () => {

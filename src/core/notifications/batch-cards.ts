@@ -196,6 +196,7 @@ async function refreshNotice(
   if (!conversation || conversation.closed !== undefined) return
   const result = await outbox.update(conversation, card.activityId, content, notice)
   if (result === 'updated') return ports.notices.put(order, 'sent', { ...card, shown })
-  if (result === 'gone') return ports.notices.put(order, 'unknown')
+  // Without its record, the next job sends a new card.
+  if (result === 'gone') return ports.notices.remove(order)
   if (result.closed) await ports.conversations.close(conversation, result.why, ports.clock.now())
 }
