@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { createOutbox } from '../../src/bot/notifications/outbox.ts'
 import { type CardJson, cards } from '../../src/cards/index.ts'
 import type { NoticeOrder, Person, SendResult } from '../../src/core/index.ts'
@@ -37,10 +37,8 @@ describe('the cards of a batch', () => {
       ...{ tenantId, personId, conversationId: `chat-${personId}`, reference: {} },
       ...{ locale: 'en-GB', timeZone: 'UTC' },
     })
-  beforeAll(async () => {
+  beforeEach(async () => {
     for (const person of [kim, dana, omar]) await meets(person)
-  })
-  beforeEach(() => {
     deliveries.splice(0)
     update = 'updated'
     send = async () => ({ state: 'sent', activityId: randomUUID() })
@@ -156,6 +154,28 @@ describe('the cards of a batch', () => {
     await meets(dana)
     const stages = (await requests(batchId)).map(({ approvals }) => approvals[0])
     expect(stages.map((stage) => stage?.unreachable?.map(({ person }) => person.id))).toEqual([[dana.id], [dana.id]])
+  })
+
+  it('reach a requester whose chat becomes known later', async () => {
+    const batchId = await submitted(2, one)
+    send = async () => ({ state: 'undeliverable', why: 'ConversationBlockedByUser', closed: true })
+    await refresh(batchId)
+    await meets(kim)
+    send = async () => ({ state: 'sent', activityId: randomUUID() })
+    deliveries.splice(0)
+    const orders = `DELETE FROM ordered_jobs WHERE name = 'refresh-batch' AND payload->>'batchId' = $1`
+    await core.database.query(orders, [batchId])
+    await system().catchUp({ tenantId, id: kim.id })
+    expect((await core.database.query(orders, [batchId])).rowCount).toBe(1)
+    await refresh(batchId)
+    expect(to(kim).map(({ how, card }) => [how, textOf(card).includes('2 waiting for approval')])).toEqual([
+      ['send', true],
+    ])
+    for (const { requestId } of await requests(batchId))
+      await core.provisioning.reject(actorOf(dana), { requestId, comment: 'No.' })
+    await refresh(batchId)
+    await refresh(batchId)
+    expect(to(kim).filter(({ how }) => how === 'send')).toHaveLength(1)
   })
 
   it('ask an approver again whose chat refused the card once', async () => {

@@ -138,9 +138,7 @@ export async function refreshBatch(
   await ports.jobs.enqueue([
     ...(isCheck ? [] : [checkBatchOrder(tenantId, batchId, ports.clock.now())]),
     ...(isBeingSubmitted(batch) ? [] : questionsDue(progress, notices)),
-    ...(isBatchOver(progress) && batch.clientId === undefined
-      ? [tellOrder(tenantId, batch.requester.id, `batch-end:${batchId}`)]
-      : []),
+    ...(await requesterDue(ports, progress, notices)),
   ])
   const updates = await Promise.allSettled(notices.map((notice) => refreshNotice(context, outbox, batch, notice)))
   const failures = updates.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
@@ -162,11 +160,30 @@ function questionsDue({ batch, rows }: BatchProgress, notices: readonly BatchNot
     .map(({ personId, stage }) => againOrder(tenantId, personId, batchId, stage))
 }
 
+/**
+ * Returns the order of the requester's card, if it was not sent: the progress, or the summary at the end. An application has
+ * no chat.
+ */
+async function requesterDue(
+  ports: NotificationPorts,
+  progress: BatchProgress,
+  notices: readonly BatchNotice[],
+): Promise<JobOrder[]> {
+  const { tenantId, batchId, requester, clientId } = progress.batch
+  const notice = `${isBatchOver(progress) ? 'batch-end' : 'batch'}:${batchId}` as const
+  if (clientId !== undefined || notices.some((one) => one.notice === notice)) return []
+  const order = tellOrder(tenantId, requester.id, notice)
+  const chat = await ports.conversations.ofPerson(tenantId, requester.id)
+  // Without a known chat the first job looks for it, and ends. When the chat is found, the missed cards are ordered.
+  return chat && chat.closed === undefined ? [withoutId(order)] : [order]
+}
+
 /** The order without an id: an earlier job may have found nothing to ask, and ended. The store keeps the card unique. */
 function againOrder(tenantId: string, personId: string, batchId: string, stage: number): JobOrder {
-  const { name, payload } = tellOrder(tenantId, personId, `batch-ask:${batchId}:${stage}:0`)
-  return { name, payload } as JobOrder
+  return withoutId(tellOrder(tenantId, personId, `batch-ask:${batchId}:${stage}:0`))
 }
+
+const withoutId = ({ id: _, ...order }: JobOrder): JobOrder => order as JobOrder
 
 /** Marks a card whose rows are all decided. New rows need a new card, which the person notices. */
 const answered = 'answered '

@@ -74,6 +74,13 @@ export function createBatchStore(database: Database): BatchStore {
       )
       return rows[0]?.n ?? 0
     },
+    async ofRequester(tenantId, personId, limit) {
+      const { rows } = await database.query<{ body: unknown }>(
+        'SELECT body FROM batches WHERE tenant_id = $1 AND person_id = $2 ORDER BY updated_at DESC LIMIT $3',
+        [tenantId, personId, limit],
+      )
+      return rows.map(({ body }) => batch.parse(body))
+    },
     async waiting(batchId, limit) {
       const { rows } = await database.query<Row & { body: unknown }>(
         `SELECT place, key, request_id, body FROM batch_rows
