@@ -115,6 +115,32 @@ describe('a joint decision', () => {
     expect(await states(items)).toEqual(['pendingApproval', 'pendingApproval'])
   })
 
+  it('decides the other requests if one has a defect, and ends without it after the last attempt', async () => {
+    const items = await waiting(9)
+    const [broken] = items
+    const { requests } = core.ports
+    const defective = core.with({
+      requests: {
+        ...requests,
+        lock: (id) => (id === broken?.requestId ? Promise.reject(new Error('a defect')) : requests.lock(id)),
+      },
+    })
+    const about = { batchId: randomUUID(), stage: 1 }
+    const joint = order(items, { about })
+    await defective.decideJointly(actorOf(dana), joint)
+    await expect(defective.system.runJointDecision(joint.decisionId, signal)).rejects.toThrow('a defect')
+    expect(await states(items)).toEqual(['pendingApproval', ...items.slice(1).map(() => 'queued')])
+    await core.provisioning.system.giveUpJointDecision(joint.decisionId)
+    const stored = await core.provisioning.readJointDecision(actorOf(dana), { decisionId: joint.decisionId })
+    const results = items.map(({ requestId }) => stored?.results[requestId])
+    expect(results).toMatchObject([{ code: 'unavailable' }, ...items.slice(1).map(() => 'done')])
+    const { rowCount } = await core.database.query(
+      `SELECT FROM ordered_jobs WHERE name = 'refresh-batch' AND payload->>'batchId' = $1`,
+      [about.batchId],
+    )
+    expect(rowCount).toBe(1)
+  })
+
   it('needs a comment to reject, and the right to see each request', async () => {
     const items = await waiting(2)
     const before = await core.rows()
