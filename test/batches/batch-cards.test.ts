@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createOutbox } from '../../src/bot/notifications/outbox.ts'
 import { type CardJson, cards } from '../../src/cards/index.ts'
-import type { NoticeOrder, Person, SendResult } from '../../src/core/index.ts'
+import {
+  batchJobs,
+  type NoticeOrder,
+  notifyOrder,
+  type Person,
+  ProvisioningError,
+  type SendResult,
+} from '../../src/core/index.ts'
 import { viewerOf } from '../support/card-requests.ts'
 import { textOf } from '../support/cards.ts'
 import { actorOf, approversGroup, dana, kim, omar, tenantId, withCore } from '../support/core.ts'
@@ -154,6 +161,42 @@ describe('the cards of a batch', () => {
     await meets(dana)
     const stages = (await requests(batchId)).map(({ approvals }) => approvals[0])
     expect(stages.map((stage) => stage?.unreachable?.map(({ person }) => person.id))).toEqual([[dana.id], [dana.id]])
+  })
+
+  it('show a taken address to the approver and the requester, who gets a card about it', async () => {
+    const batchId = await submitted(2, one)
+    await refresh(batchId)
+    const [first] = await requests(batchId)
+    const [requestId, alias] = [String(first?.requestId), first && 'alias' in first ? first.alias : '']
+    deliveries.splice(0)
+    core.world.taken.add(alias)
+    const refused = await core.provisioning
+      .approve(actorOf(dana), { requestId })
+      .catch((error: unknown) => (error instanceof ProvisioningError ? error.code : error))
+    core.world.taken.delete(alias)
+    expect(refused).toBe('name-taken')
+    const { rows } = await core.database.query<{ card: string; to: string }>(
+      `SELECT payload->>'card' AS card, payload->>'personId' AS to FROM ordered_jobs
+       WHERE name = 'notify' AND payload->>'requestId' = $1`,
+      [requestId],
+    )
+    expect(rows).toEqual([{ card: expect.stringMatching(/^address:/), to: kim.id }])
+    await refresh(batchId)
+    const shown = deliveries.map(({ how, to, card }) => [how, to, textOf(card).includes(`address is taken: ${alias}`)])
+    expect(shown.toSorted()).toEqual(
+      [
+        ['update', dana.id, true],
+        ['update', kim.id, true],
+      ].toSorted(),
+    )
+  })
+
+  it('warn the requester once about all rows of a stage that expire on a day', async () => {
+    const batchId = await submitted(3, one)
+    const warning = (requestId: string) => notifyOrder(requestId, kim.id, 'warning:1')
+    const now = new Date()
+    const orders = (await requests(batchId)).map((request) => batchJobs(request, [warning(request.requestId)], now))
+    expect(new Set(orders.map(([first]) => first?.id)).size).toBe(1)
   })
 
   it('reach a requester whose chat becomes known later', async () => {

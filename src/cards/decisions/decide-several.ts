@@ -207,6 +207,8 @@ const listTexts = (request: Request, viewer: Viewer): string[] => [
 /** The most important result of the checks that needs thought; `''` without one. */
 function alertOf(request: Request): string {
   const check = strings.approval.check
+  // Nobody can approve it before the requester chooses another address.
+  if (request.addressConflict) return format(check.addressTaken, { value: request.addressConflict.taken })
   if (openStage(request.approvals)?.resolvedTo === 'admins') return strings.several.alert.admins
   if (!isForMailbox(request))
     return request.owners.length > 1 ? '' : format(check.oneOwner, { value: peopleList(request.owners, 'and') })

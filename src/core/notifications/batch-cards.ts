@@ -66,13 +66,16 @@ function factsOf(content: BatchContent | WithdrawnContent): unknown {
   if (content.kind === 'withdrawn') return content
   if (content.kind === 'batch-ask') {
     const { waiting, approved, rejected, over, last } = content.question
-    return [waiting.map(({ requestId }) => requestId), approved, rejected, over, last?.results]
+    const rows = waiting.map(({ requestId, addressConflict }) => [requestId, addressConflict?.taken])
+    return [rows, approved, rejected, over, last?.results]
   }
   const { batch, rows } = content.progress
   return [
     batch.status,
     batch.waitsFor?.code,
-    rows.map(({ status, request }) => [status, request?.status, request?.followUp.state]),
+    rows.map(({ status, request }) => [
+      ...[status, request?.status, request?.followUp.state, request?.addressConflict?.taken],
+    ]),
   ]
 }
 

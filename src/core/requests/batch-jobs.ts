@@ -1,9 +1,10 @@
-import { cardSubject, isForApprover, type JobOrder, refreshBatchOrder, tellOrder } from '../shared/index.ts'
+import { cardSubject, isForApprover, type JobOrder, jobId, refreshBatchOrder, tellOrder } from '../shared/index.ts'
 import type { Request } from './request.ts'
 
 /**
  * Replaces the cards about one row of a batch by the cards of the batch: one for each approver and stage, and one for the
- * requester. Returns the orders of any other request unchanged.
+ * requester. The requester also gets a card about each taken address, which only they can change, and one warning for all rows
+ * that expire in a stage on a day. Returns the orders of any other request unchanged.
  */
 export function batchJobs(request: Request, orders: readonly JobOrder[], now: Date): JobOrder[] {
   const { batch, tenantId } = request
@@ -19,7 +20,10 @@ export function batchJobs(request: Request, orders: readonly JobOrder[], now: Da
         const count = Number(card.split(':')[2])
         return [tellOrder(tenantId, personId, `batch-ask:${batchId}:${subject.stage}:${count}`)]
       }
-      return isForApprover(card) || personId === request.requester.id ? [] : [order]
+      if (isForApprover(card)) return []
+      if (personId !== request.requester.id || subject.kind === 'address') return [order]
+      const day = now.toISOString().slice(0, 10)
+      return subject.kind === 'warning' ? [{ ...order, id: jobId('batch', batchId, card, day) }] : []
     }),
     refreshBatchOrder(tenantId, batchId, now),
   ]
