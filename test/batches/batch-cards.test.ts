@@ -21,6 +21,8 @@ describe('the cards of a batch', () => {
   const deliveries: { how: 'send' | 'update'; to: string; card: CardJson }[] = []
   let send: () => Promise<SendResult>
   let update: 'updated' | 'gone' = 'updated'
+  /** Runs before the next update reaches its chat. */
+  let meanwhile: (() => Promise<void>) | undefined
   const outbox = createOutbox(
     {
       send({ personId }, card) {
@@ -28,6 +30,9 @@ describe('the cards of a batch', () => {
         return send()
       },
       async update({ personId }, _, card) {
+        const run = meanwhile
+        meanwhile = undefined
+        await run?.()
         deliveries.push({ how: 'update', to: personId, card })
         return update
       },
@@ -243,6 +248,67 @@ describe('the cards of a batch', () => {
     update = 'updated'
     await refresh(batchId)
     expect(to(dana).map(({ how, card }) => [how, textOf(card).includes('1 waiting')])).toEqual([['send', true]])
+  })
+
+  it('show the newest state after two jobs have updated them in the wrong order', async () => {
+    const batchId = await submitted(3, one)
+    await refresh(batchId)
+    deliveries.splice(0)
+    const [first, second] = (await requests(batchId)).map(({ requestId }) => ({ requestId }))
+    await core.provisioning.approve(actorOf(dana), first ?? { requestId: '' })
+    meanwhile = async () => {
+      await core.provisioning.approve(actorOf(dana), second ?? { requestId: '' })
+      await system().refreshBatch(outbox, { tenantId, batchId })
+    }
+    await refresh(batchId)
+    for (const person of [dana, kim]) {
+      const last = deliveries.findLast((one) => one.to === person.id)
+      expect(textOf(last?.card ?? {})).toMatch(/\b1 waiting/)
+    }
+  })
+
+  it('read the rows at most twice in a job, however many people get a card', async () => {
+    const batchId = await submitted(2, { stages: [{ approvers: [dana, omar].map(({ id }) => ({ user: id })) }] })
+    await refresh(batchId)
+    const [first] = await requests(batchId)
+    await core.provisioning.approve(actorOf(dana), { requestId: String(first?.requestId) })
+    let reads = 0
+    const { requests: store } = core.ports
+    const counted = core.with({
+      requests: {
+        ...store,
+        list: (query) => {
+          reads += 1
+          return store.list(query)
+        },
+      },
+    })
+    deliveries.splice(0)
+    await counted.system.refreshBatch(outbox, { tenantId, batchId })
+    expect(deliveries).toHaveLength(3)
+    expect(reads).toBe(2)
+  })
+
+  it('show the progress of requests that an earlier version stored without their batch, and the summary', async () => {
+    const batchId = await submitted(2, one)
+    const rows = await requests(batchId)
+    await core.database.query(`UPDATE requests SET body = body - 'batch' WHERE body->'batch'->>'batchId' = $1`, [
+      batchId,
+    ])
+    await core.database.query(`DELETE FROM ordered_jobs WHERE payload::text LIKE '%' || $1 || '%'`, [batchId])
+    await refresh(batchId)
+    expect(deliveries.map(({ to, card }) => [to, textOf(card).includes('2 waiting for approval')])).toEqual([
+      [kim.id, true],
+    ])
+    const { rows: later } = await core.database.query<{ later: boolean }>(
+      `SELECT start_after > now() AS later FROM ordered_jobs
+       WHERE name = 'refresh-batch' AND payload->>'batchId' = $1 AND payload->>'isCheck' IS NULL`,
+      [batchId],
+    )
+    expect(later).toEqual([{ later: true }])
+    for (const { requestId } of rows) await core.provisioning.reject(actorOf(dana), { requestId, comment: 'No.' })
+    await refresh(batchId)
+    expect(textOf(to(kim).findLast(({ how }) => how === 'send')?.card ?? {})).toMatch(/Your batch has ended/)
   })
 
   it('stay small enough for Teams with 200 rows, all ticked', async () => {

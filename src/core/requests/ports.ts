@@ -220,6 +220,8 @@ export interface NoticeStore {
   /** Stores a notice before it is sent. Returns false if it exists, so that only one of two processes sends it. */
   claim(order: NoticeOrder): Promise<boolean>
   put(order: NoticeOrder, state: SentNotice['state'], card?: NoticeCard): Promise<void>
+  /** Stores what a sent card shows now. Returns false if another job has updated or removed the card since `before`. */
+  replaceShown(order: NoticeOrder, before: NoticeCard, shown: string): Promise<boolean>
   /** Returns all notices about a batch. */
   ofBatch(tenantId: string, batchId: string): Promise<BatchNotice[]>
   remove(order: NoticeOrder): Promise<void>
