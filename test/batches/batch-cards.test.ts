@@ -8,6 +8,7 @@ import {
   notifyOrder,
   type Person,
   ProvisioningError,
+  type Request,
   type SendResult,
 } from '../../src/core/index.ts'
 import { viewerOf } from '../support/card-requests.ts'
@@ -194,6 +195,19 @@ describe('the cards of a batch', () => {
         ['update', kim.id, true],
       ].toSorted(),
     )
+  })
+
+  it('remind an approver once on a day about the rows of each day', async () => {
+    const batchId = await submitted(3, one)
+    const [first, second, third] = await requests(batchId)
+    const reminderOf = (request: Request | undefined, at: string) => {
+      if (!request) throw new Error('the batch has too few rows')
+      const order = notifyOrder(request.requestId, dana.id, 'reminder:1:1')
+      return batchJobs(request, [order], new Date(at)).find(({ name }) => name === 'tell')?.id
+    }
+    const monday = reminderOf(first, '2026-11-23T09:00:00Z')
+    expect(reminderOf(second, '2026-11-23T15:00:00Z')).toBe(monday)
+    expect(reminderOf(third, '2026-11-24T09:00:00Z')).not.toBe(monday)
   })
 
   it('warn the requester once about all rows of a stage that expire on a day', async () => {

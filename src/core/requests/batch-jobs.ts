@@ -10,6 +10,7 @@ export function batchJobs(request: Request, orders: readonly JobOrder[], now: Da
   const { batch, tenantId } = request
   if (!batch) return [...orders]
   const { batchId } = batch
+  const day = now.toISOString().slice(0, 10)
   return [
     ...orders.flatMap((order): JobOrder[] => {
       if (order.name !== 'notify') return [order]
@@ -17,12 +18,12 @@ export function batchJobs(request: Request, orders: readonly JobOrder[], now: Da
       const subject = cardSubject(card)
       // A reminder is a new card. The first card of a stage comes from the job below.
       if (subject.kind === 'reminder') {
-        const count = Number(card.split(':')[2])
-        return [tellOrder(tenantId, personId, `batch-ask:${batchId}:${subject.stage}:${count}`)]
+        // Each row counts its own reminders, and later rows have theirs on a later day.
+        const reminder = Number(`${day.replaceAll('-', '')}${card.split(':')[2]}`)
+        return [tellOrder(tenantId, personId, `batch-ask:${batchId}:${subject.stage}:${reminder}`)]
       }
       if (isForApprover(card)) return []
       if (personId !== request.requester.id || subject.kind === 'address') return [order]
-      const day = now.toISOString().slice(0, 10)
       return subject.kind === 'warning' ? [{ ...order, id: jobId('batch', batchId, card, day) }] : []
     }),
     refreshBatchOrder(tenantId, batchId, now),
