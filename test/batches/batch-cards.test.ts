@@ -164,9 +164,26 @@ describe('the cards of a batch', () => {
     const batchId = await submitted(2, one)
     send = async () => ({ state: 'undeliverable', why: 'ConversationBlockedByUser', closed: true })
     await refresh(batchId)
-    await meets(dana)
+    const ids = (await requests(batchId)).map(({ requestId }) => requestId)
     const stages = (await requests(batchId)).map(({ approvals }) => approvals[0])
     expect(stages.map((stage) => stage?.unreachable?.map(({ person }) => person.id))).toEqual([[dana.id], [dana.id]])
+    const { rows } = await core.database.query(
+      `SELECT payload->>'card' AS card FROM ordered_jobs WHERE name = 'notify-admins' AND payload->>'requestId' = ANY($1)`,
+      [ids],
+    )
+    // The admins get one card, not one for each row.
+    expect(rows).toEqual([{ card: 'status' }])
+    // A second refusal changes nothing, and reads no history of 200 rows.
+    const { audit } = core.ports
+    let reads = 0
+    const timeline: typeof audit.timeline = (...query) => {
+      reads += 1
+      return audit.timeline(...query)
+    }
+    const notice = `batch-ask:${batchId}:1:0` as const
+    const again = core.with({ audit: { ...audit, timeline } })
+    await again.system.deliverCard(outbox, { tenantId, personId: dana.id, notice }, 1)
+    expect(reads).toBe(0)
   })
 
   it('show a taken address to the approver and the requester, who gets a card about it', async () => {

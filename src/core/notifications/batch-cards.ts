@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { openStage } from '../approvals/index.ts'
 import {
   askedPeople,
   type BatchProgress,
@@ -121,7 +122,10 @@ export async function batchUndelivered(
   const content = subject.kind === 'batch-ask' ? await batchContent(context, order, subject) : undefined
   if (content?.kind !== 'batch-ask') return
   const { stage, waiting } = content.question
-  for (const request of waiting) await recordUndelivered(context, request, conversation, `approval:${stage}`, refusal)
+  const isKnown = ({ approvals }: Request): boolean =>
+    openStage(approvals)?.unreachable?.some(({ person }) => person.id === order.personId) ?? false
+  for (const request of waiting)
+    if (!isKnown(request)) await recordUndelivered(context, request, conversation, `approval:${stage}`, refusal)
 }
 
 /** Records that a card about a batch has reached its approver, for each request on it. */
