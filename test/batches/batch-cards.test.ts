@@ -160,6 +160,19 @@ describe('the cards of a batch', () => {
     expect(textOf(card?.card ?? {})).not.toMatch(/Site [0-9a-f]{8}/)
   })
 
+  it('show only the rows for which the approver still has the right', async () => {
+    const batchId = await submitted(2, { stages: [{ approvers: [{ group: approversGroup }] }] })
+    const [first] = await requests(batchId)
+    // An admin has named Dana for one row: her right to decide it does not depend on the group.
+    await core.database.query(`UPDATE requests SET body = body #- '{approvals,0,membership}' WHERE request_id = $1`, [
+      first?.requestId,
+    ])
+    core.world.groups.set(approversGroup, [omar, kim])
+    await refresh(batchId)
+    core.world.groups.set(approversGroup, [dana, omar, kim])
+    expect(to(dana).map(({ card }) => /(\d+) waiting/.exec(textOf(card))?.[1])).toEqual(['1'])
+  })
+
   it('record an approver whose chat accepts no card, for each request', async () => {
     const batchId = await submitted(2, one)
     send = async () => ({ state: 'undeliverable', why: 'ConversationBlockedByUser', closed: true })

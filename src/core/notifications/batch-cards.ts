@@ -53,18 +53,30 @@ async function readProgress(ports: NotificationPorts, batchId: string): Promise<
 const requestsIn = ({ rows }: BatchProgress): Request[] =>
   rows.flatMap(({ request }) => (request?.batch === undefined ? [] : [request]))
 
-/** Returns the waiting requests that the person may still see. Requests of one template have the same approvers. */
+/** Returns the waiting requests that the person may still see. Checks requests with the same approvers once. */
 async function withRight(
   context: SystemContext<NotificationPorts>,
   { waiting, stage }: BatchQuestion,
   personId: string,
 ): Promise<Request[]> {
-  const firsts = new Map(waiting.toReversed().map((request) => [request.template.id, request]))
+  const first = new Map(waiting.toReversed().map((request) => [rightOf(request, personId), request]))
   const allowed = new Set<string>()
-  for (const [templateId, request] of firsts)
-    if (!(await lostRight(context, request, { personId, key: `approval:${stage}` }))) allowed.add(templateId)
-  return waiting.filter(({ template }) => allowed.has(template.id))
+  for (const [right, request] of first)
+    if (!(await lostRight(context, request, { personId, key: `approval:${stage}` }))) allowed.add(right)
+  return waiting.filter((request) => allowed.has(rightOf(request, personId)))
 }
+
+/** The facts on which the right of an approver depends: equal texts are equal rights. */
+const rightOf = ({ requester, approvals }: Request, personId: string): string =>
+  JSON.stringify([
+    requester.id === personId,
+    approvals.map(({ approvers, standIns = [], decisions, membership }) => [
+      approvers.some(({ id }) => id === personId),
+      standIns.filter(({ person }) => person.id === personId).map(({ by, as }) => [by?.id, as]),
+      decisions.some(({ by }) => by.id === personId),
+      membership,
+    ]),
+  ])
 
 /** The facts that a card shows, as a short text: equal texts need no update. */
 function shownOf(content: BatchContent | WithdrawnContent): string {
