@@ -75,8 +75,11 @@ export interface RequestStore {
   overdue(query: OverdueQuery): Promise<Pick<Request, 'requestId' | 'version'>[]>
   /** Returns ids of requests that wait for a decision, the oldest first, without these. */
   waitingBut(tenantId: string, requestIds: readonly string[], limit: number): Promise<string[]>
-  /** Counts a person's open requests. Rows of batches that wait for approval do not count: each batch asks with one card. */
-  countOpen(tenantId: string, requesterId: string): Promise<number>
+  /**
+   * Counts a person's open requests. The rows of a batch that wait for approval count as one: they ask with one card. Those
+   * of the batch `but` do not count.
+   */
+  countOpen(tenantId: string, requesterId: string, but?: string): Promise<number>
   /** Returns a person's requests with this fingerprint since `since`, the newest first. */
   sentSince(query: {
     readonly tenantId: string

@@ -7,7 +7,7 @@ import {
   batchRowStatuses,
   type FieldWarning,
   fieldWarningsOf,
-  openStates,
+  limitedStates,
   provisioningRequest,
   requestState,
   rowProblem,
@@ -111,7 +111,7 @@ export function createBatchStore(database: Database): BatchStore {
         `DELETE FROM batches WHERE ended_at < $1 AND NOT EXISTS (
            SELECT FROM requests q WHERE q.tenant_id = batches.tenant_id AND q.body -> 'batch' IS NOT NULL
            AND q.body -> 'batch' ->> 'batchId' = batches.batch_id::text AND q.status = ANY($2))`,
-        [before, openStates],
+        [before, limitedStates],
       )
     },
   }
