@@ -100,7 +100,7 @@ export function shortTicks(ticks: readonly string[]): string {
   return runs.map(({ first, last, stage }) => `${first === last ? first : `${first}-${last}`}.${stage}`).join(',')
 }
 
-/** Reads the result of {@link shortTicks}. Ignores text that is none, and ticks after the first {@link maxJoint}. */
+/** Reads the result of {@link shortTicks}. Ignores other text, and ticks after the first {@link maxJoint}. */
 export function readTicks(text: string): ReadonlySet<string> {
   const ticks = new Set<string>()
   for (const one of text.split(',')) {

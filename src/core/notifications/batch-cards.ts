@@ -234,7 +234,7 @@ async function requesterDue(
   if (clientId !== undefined || notices.some((one) => one.notice === notice)) return []
   const order = tellOrder(tenantId, requester.id, notice)
   const chat = await ports.conversations.ofPerson(tenantId, requester.id)
-  // Without a known chat the first job looks for it, and ends. When the chat is found, the missed cards are ordered.
+  // Without a known chat, one job searches for the chat. When the chat is found, the missed cards are ordered.
   return chat && chat.closed === undefined ? [withoutId(order)] : [order]
 }
 
