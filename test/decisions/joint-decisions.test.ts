@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { cards } from '../../src/cards/index.ts'
 import { TenantError } from '../../src/core/index.ts'
-import { requestOf } from '../support/card-requests.ts'
+import { requestOf, viewerOf } from '../support/card-requests.ts'
+import { textOf } from '../support/cards.ts'
 import { actorOf, approversGroup, asSite, dana, kim, omar, stranger, tenantId, withCore } from '../support/core.ts'
 import { refusal } from '../support/refusal.ts'
 
@@ -66,6 +68,22 @@ describe('a joint decision', () => {
       'done',
     ])
     expect(results[String(first?.requestId)]).toMatchObject({ reason: { facts: { name: omar.displayName } } })
+  })
+
+  it('says that another resource has taken an address, and decides the other requests', async () => {
+    const items = await waiting(2)
+    const found = await core.ports.requests.find(String(items[0]?.requestId))
+    if (!found) throw new Error('the request is missing')
+    const { alias } = asSite(found)
+    core.world.taken.add(alias)
+    const last = await core.provisioning.decideJointly(actorOf(dana), order(items))
+    core.world.taken.delete(alias)
+    expect(items.map(({ requestId }) => last.results[requestId])).toMatchObject([{ code: 'name-taken' }, 'done'])
+    const undecided = await core.ports.requests.find(found.requestId)
+    if (!undecided) throw new Error('the request is missing')
+    const card = cards.decideSeveral({ waiting: [undecided], last, undecided: [undecided] }, viewerOf(dana))
+    expect(textOf(card)).toMatch(new RegExp(`was not decided. Another resource has taken the address ${alias}`))
+    expect(textOf(card)).toMatch(new RegExp(`This address is taken: ${alias}`))
   })
 
   it('decides a part of many requests in the click, and the rest in its job', async () => {
