@@ -34,7 +34,7 @@ export type {
   Remark,
   WhichFor,
 } from './decisions/index.ts'
-export { decidesNow, tickOf } from './decisions/index.ts'
+export { decidesNow, readTicks, tickOf } from './decisions/index.ts'
 export type { DraftOffer, RequestForm } from './drafts/index.ts'
 export { formInputIds, peopleInputIds } from './drafts/index.ts'
 export { type Notice, type NoticeCode, noticeCodes, type RetryVerb, withdrawnCode } from './notifications/index.ts'

@@ -102,6 +102,7 @@ const requestJobs = (core: Core): Job[] => [
     expireInSeconds: 300,
     concurrency: 2,
     handle: ({ decisionId }, { signal }) => core.system.runJointDecision(decisionId, signal),
+    onDeadLetter: ({ decisionId }) => core.system.giveUpJointDecision(decisionId),
   }),
   // Runs the timers of an open stage. Each run orders the next one until the stage is over.
   defineJob({

@@ -1,8 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { createOutbox } from '../../src/bot/notifications/outbox.ts'
 import { type CardJson, cards } from '../../src/cards/index.ts'
-import type { NoticeOrder, Person, SendResult } from '../../src/core/index.ts'
+import {
+  batchJobs,
+  type NoticeOrder,
+  notifyOrder,
+  type Person,
+  ProvisioningError,
+  type Request,
+  type SendResult,
+} from '../../src/core/index.ts'
 import { viewerOf } from '../support/card-requests.ts'
 import { textOf } from '../support/cards.ts'
 import { actorOf, approversGroup, dana, kim, omar, tenantId, withCore } from '../support/core.ts'
@@ -13,6 +21,9 @@ describe('the cards of a batch', () => {
   const core = withCore()
   const deliveries: { how: 'send' | 'update'; to: string; card: CardJson }[] = []
   let send: () => Promise<SendResult>
+  let update: 'updated' | 'gone' = 'updated'
+  /** Runs before the next update reaches its chat. */
+  let meanwhile: (() => Promise<void>) | undefined
   const outbox = createOutbox(
     {
       send({ personId }, card) {
@@ -20,8 +31,11 @@ describe('the cards of a batch', () => {
         return send()
       },
       async update({ personId }, _, card) {
+        const run = meanwhile
+        meanwhile = undefined
+        await run?.()
         deliveries.push({ how: 'update', to: personId, card })
-        return 'updated'
+        return update
       },
     },
     {
@@ -36,11 +50,10 @@ describe('the cards of a batch', () => {
       ...{ tenantId, personId, conversationId: `chat-${personId}`, reference: {} },
       ...{ locale: 'en-GB', timeZone: 'UTC' },
     })
-  beforeAll(async () => {
+  beforeEach(async () => {
     for (const person of [kim, dana, omar]) await meets(person)
-  })
-  beforeEach(() => {
     deliveries.splice(0)
+    update = 'updated'
     send = async () => ({ state: 'sent', activityId: randomUUID() })
   })
 
@@ -147,19 +160,206 @@ describe('the cards of a batch', () => {
     expect(textOf(card?.card ?? {})).not.toMatch(/Site [0-9a-f]{8}/)
   })
 
+  it('show only the rows for which the approver still has the right', async () => {
+    const batchId = await submitted(2, { stages: [{ approvers: [{ group: approversGroup }] }] })
+    const [first] = await requests(batchId)
+    // An admin has named Dana for one row: her right to decide it does not depend on the group.
+    await core.database.query(`UPDATE requests SET body = body #- '{approvals,0,membership}' WHERE request_id = $1`, [
+      first?.requestId,
+    ])
+    core.world.groups.set(approversGroup, [omar, kim])
+    await refresh(batchId)
+    core.world.groups.set(approversGroup, [dana, omar, kim])
+    expect(to(dana).map(({ card }) => /(\d+) waiting/.exec(textOf(card))?.[1])).toEqual(['1'])
+  })
+
   it('record an approver whose chat accepts no card, for each request', async () => {
     const batchId = await submitted(2, one)
     send = async () => ({ state: 'undeliverable', why: 'ConversationBlockedByUser', closed: true })
     await refresh(batchId)
-    await meets(dana)
+    const ids = (await requests(batchId)).map(({ requestId }) => requestId)
     const stages = (await requests(batchId)).map(({ approvals }) => approvals[0])
     expect(stages.map((stage) => stage?.unreachable?.map(({ person }) => person.id))).toEqual([[dana.id], [dana.id]])
+    const { rows } = await core.database.query(
+      `SELECT payload->>'card' AS card FROM ordered_jobs WHERE name = 'notify-admins' AND payload->>'requestId' = ANY($1)`,
+      [ids],
+    )
+    // The admins get one card, not one for each row.
+    expect(rows).toEqual([{ card: 'status' }])
+    // A second refusal changes nothing, and reads no history of 200 rows.
+    const { audit } = core.ports
+    let reads = 0
+    const timeline: typeof audit.timeline = (...query) => {
+      reads += 1
+      return audit.timeline(...query)
+    }
+    const notice = `batch-ask:${batchId}:1:0` as const
+    const again = core.with({ audit: { ...audit, timeline } })
+    await again.system.deliverCard(outbox, { tenantId, personId: dana.id, notice }, 1)
+    expect(reads).toBe(0)
+  })
+
+  it('show a taken address to the approver and the requester, who gets a card about it', async () => {
+    const batchId = await submitted(2, one)
+    await refresh(batchId)
+    const [first] = await requests(batchId)
+    const [requestId, alias] = [String(first?.requestId), first && 'alias' in first ? first.alias : '']
+    deliveries.splice(0)
+    core.world.taken.add(alias)
+    const refused = await core.provisioning
+      .approve(actorOf(dana), { requestId })
+      .catch((error: unknown) => (error instanceof ProvisioningError ? error.code : error))
+    core.world.taken.delete(alias)
+    expect(refused).toBe('name-taken')
+    const { rows } = await core.database.query<{ card: string; to: string }>(
+      `SELECT payload->>'card' AS card, payload->>'personId' AS to FROM ordered_jobs
+       WHERE name = 'notify' AND payload->>'requestId' = $1`,
+      [requestId],
+    )
+    expect(rows).toEqual([{ card: expect.stringMatching(/^address:/), to: kim.id }])
+    await refresh(batchId)
+    const shown = deliveries.map(({ how, to, card }) => [how, to, textOf(card).includes(`address is taken: ${alias}`)])
+    expect(shown.toSorted()).toEqual(
+      [
+        ['update', dana.id, true],
+        ['update', kim.id, true],
+      ].toSorted(),
+    )
+  })
+
+  it('remind an approver once on a day about the rows of each day', async () => {
+    const batchId = await submitted(3, one)
+    const [first, second, third] = await requests(batchId)
+    const reminderOf = (request: Request | undefined, at: string) => {
+      if (!request) throw new Error('the batch has too few rows')
+      const order = notifyOrder(request.requestId, dana.id, 'reminder:1:1')
+      return batchJobs(request, [order], new Date(at)).find(({ name }) => name === 'tell')?.id
+    }
+    const monday = reminderOf(first, '2026-11-23T09:00:00Z')
+    expect(reminderOf(second, '2026-11-23T15:00:00Z')).toBe(monday)
+    expect(reminderOf(third, '2026-11-24T09:00:00Z')).not.toBe(monday)
+  })
+
+  it('warn the requester once about all rows of a stage that expire on a day', async () => {
+    const batchId = await submitted(3, one)
+    const warning = (requestId: string) => notifyOrder(requestId, kim.id, 'warning:1')
+    const now = new Date()
+    const orders = (await requests(batchId)).map((request) => batchJobs(request, [warning(request.requestId)], now))
+    expect(new Set(orders.map(([first]) => first?.id)).size).toBe(1)
+  })
+
+  it('reach a requester whose chat becomes known later', async () => {
+    const batchId = await submitted(2, one)
+    send = async () => ({ state: 'undeliverable', why: 'ConversationBlockedByUser', closed: true })
+    await refresh(batchId)
+    await meets(kim)
+    send = async () => ({ state: 'sent', activityId: randomUUID() })
+    deliveries.splice(0)
+    const orders = `DELETE FROM ordered_jobs WHERE name = 'refresh-batch' AND payload->>'batchId' = $1`
+    await core.database.query(orders, [batchId])
+    await system().catchUp({ tenantId, id: kim.id })
+    expect((await core.database.query(orders, [batchId])).rowCount).toBe(1)
+    await refresh(batchId)
+    expect(to(kim).map(({ how, card }) => [how, textOf(card).includes('2 waiting for approval')])).toEqual([
+      ['send', true],
+    ])
+    for (const { requestId } of await requests(batchId))
+      await core.provisioning.reject(actorOf(dana), { requestId, comment: 'No.' })
+    await refresh(batchId)
+    await refresh(batchId)
+    expect(to(kim).filter(({ how }) => how === 'send')).toHaveLength(1)
+  })
+
+  it('ask an approver again whose chat refused the card once', async () => {
+    const batchId = await submitted(2, one)
+    send = async () => ({ state: 'undeliverable', why: 'BotNotInConversationRoster', closed: false })
+    await refresh(batchId)
+    deliveries.splice(0)
+    send = async () => ({ state: 'sent', activityId: randomUUID() })
+    await refresh(batchId)
+    expect(to(dana)).toMatchObject([{ how: 'send' }])
+  })
+
+  it('ask again with a new card when the former card no longer exists', async () => {
+    const batchId = await submitted(2, one)
+    await refresh(batchId)
+    deliveries.splice(0)
+    const [first] = await requests(batchId)
+    await core.provisioning.approve(actorOf(dana), { requestId: String(first?.requestId) })
+    update = 'gone'
+    await refresh(batchId)
+    deliveries.splice(0)
+    update = 'updated'
+    await refresh(batchId)
+    expect(to(dana).map(({ how, card }) => [how, textOf(card).includes('1 waiting')])).toEqual([['send', true]])
+  })
+
+  it('show the newest state after two jobs have updated them in the wrong order', async () => {
+    const batchId = await submitted(3, one)
+    await refresh(batchId)
+    deliveries.splice(0)
+    const [first, second] = (await requests(batchId)).map(({ requestId }) => ({ requestId }))
+    await core.provisioning.approve(actorOf(dana), first ?? { requestId: '' })
+    meanwhile = async () => {
+      await core.provisioning.approve(actorOf(dana), second ?? { requestId: '' })
+      await system().refreshBatch(outbox, { tenantId, batchId })
+    }
+    await refresh(batchId)
+    for (const person of [dana, kim]) {
+      const last = deliveries.findLast((one) => one.to === person.id)
+      expect(textOf(last?.card ?? {})).toMatch(/\b1 waiting/)
+    }
+  })
+
+  it('read the rows at most twice in a job, however many people get a card', async () => {
+    const batchId = await submitted(2, { stages: [{ approvers: [dana, omar].map(({ id }) => ({ user: id })) }] })
+    await refresh(batchId)
+    const [first] = await requests(batchId)
+    await core.provisioning.approve(actorOf(dana), { requestId: String(first?.requestId) })
+    let reads = 0
+    const { requests: store } = core.ports
+    const counted = core.with({
+      requests: {
+        ...store,
+        list: (query) => {
+          reads += 1
+          return store.list(query)
+        },
+      },
+    })
+    deliveries.splice(0)
+    await counted.system.refreshBatch(outbox, { tenantId, batchId })
+    expect(deliveries).toHaveLength(3)
+    expect(reads).toBe(2)
+  })
+
+  it('show the progress of requests that an earlier version stored without their batch, and the summary', async () => {
+    const batchId = await submitted(2, one)
+    const rows = await requests(batchId)
+    await core.database.query(`UPDATE requests SET body = body - 'batch' WHERE body->'batch'->>'batchId' = $1`, [
+      batchId,
+    ])
+    await core.database.query(`DELETE FROM ordered_jobs WHERE payload::text LIKE '%' || $1 || '%'`, [batchId])
+    await refresh(batchId)
+    expect(deliveries.map(({ to, card }) => [to, textOf(card).includes('2 waiting for approval')])).toEqual([
+      [kim.id, true],
+    ])
+    const { rows: later } = await core.database.query<{ later: boolean }>(
+      `SELECT start_after > now() AS later FROM ordered_jobs
+       WHERE name = 'refresh-batch' AND payload->>'batchId' = $1 AND payload->>'isCheck' IS NULL`,
+      [batchId],
+    )
+    expect(later).toEqual([{ later: true }])
+    for (const { requestId } of rows) await core.provisioning.reject(actorOf(dana), { requestId, comment: 'No.' })
+    await refresh(batchId)
+    expect(textOf(to(kim).findLast(({ how }) => how === 'send')?.card ?? {})).toMatch(/Your batch has ended/)
   })
 
   it('stay small enough for Teams with 200 rows, all ticked', async () => {
     const batchId = await submitted(200, one)
     const question = await core.provisioning.readBatchQuestion(actorOf(dana), { batchId, stage: 1 })
-    const waiting = question?.waiting ?? []
+    // Numbers with gaps, because other requests were sent in between.
+    const waiting = (question?.waiting ?? []).map((request) => ({ ...request, number: 1_000_000 + request.number * 2 }))
     expect(waiting).toHaveLength(200)
     const ticked = new Set(waiting.map(({ number }) => `${number}.1`))
     for (const from of [0, 100, 199]) {

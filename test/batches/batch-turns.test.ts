@@ -56,6 +56,22 @@ describe('a run of a batch’s job', () => {
     expect(await turns(batchId)).toEqual([0])
   })
 
+  it('keeps the batch for 30 days after its end, or until no row waits or is being created', async () => {
+    const [failed, waiting] = [
+      await begin(1),
+      await begin(1, { approval: { stages: [{ approvers: [{ user: dana.id }] }] } }),
+    ]
+    for (const batchId of [failed, waiting]) await run(batchId)
+    await core.database.query(`UPDATE requests SET status = 'failed' WHERE body->'batch'->>'batchId' = $1`, [failed])
+    const { batches } = core.ports
+    const days = (count: number) => new Date(Date.now() + count * 86_400_000)
+    await batches.forgetOld(days(29))
+    expect(await batches.find(failed)).toBeDefined()
+    await batches.forgetOld(days(31))
+    expect(await batches.find(failed)).toBeUndefined()
+    expect(await batches.find(waiting)).toBeDefined()
+  })
+
   it('submits a part of a long batch, and enqueues the job for the next part once', async () => {
     const batchId = await begin(25)
     await run(batchId)

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { cards } from '../../src/cards/index.ts'
 import { TenantError } from '../../src/core/index.ts'
-import { requestOf } from '../support/card-requests.ts'
+import { requestOf, viewerOf } from '../support/card-requests.ts'
+import { textOf } from '../support/cards.ts'
 import { actorOf, approversGroup, asSite, dana, kim, omar, stranger, tenantId, withCore } from '../support/core.ts'
 import { refusal } from '../support/refusal.ts'
 
@@ -68,6 +70,22 @@ describe('a joint decision', () => {
     expect(results[String(first?.requestId)]).toMatchObject({ reason: { facts: { name: omar.displayName } } })
   })
 
+  it('says that another resource has taken an address, and decides the other requests', async () => {
+    const items = await waiting(2)
+    const found = await core.ports.requests.find(String(items[0]?.requestId))
+    if (!found) throw new Error('the request is missing')
+    const { alias } = asSite(found)
+    core.world.taken.add(alias)
+    const last = await core.provisioning.decideJointly(actorOf(dana), order(items))
+    core.world.taken.delete(alias)
+    expect(items.map(({ requestId }) => last.results[requestId])).toMatchObject([{ code: 'name-taken' }, 'done'])
+    const undecided = await core.ports.requests.find(found.requestId)
+    if (!undecided) throw new Error('the request is missing')
+    const card = cards.decideSeveral({ waiting: [undecided], last, undecided: [undecided] }, viewerOf(dana))
+    expect(textOf(card)).toMatch(new RegExp(`was not decided. Another resource has taken the address ${alias}`))
+    expect(textOf(card)).toMatch(new RegExp(`This address is taken: ${alias}`))
+  })
+
   it('decides a part of many requests in the click, and the rest in its job', async () => {
     const items = await waiting(30)
     let late = 0
@@ -113,6 +131,32 @@ describe('a joint decision', () => {
       { code: 'not-an-approver' },
     ])
     expect(await states(items)).toEqual(['pendingApproval', 'pendingApproval'])
+  })
+
+  it('decides the other requests if one has a defect, and ends without it after the last attempt', async () => {
+    const items = await waiting(9)
+    const [broken] = items
+    const { requests } = core.ports
+    const defective = core.with({
+      requests: {
+        ...requests,
+        lock: (id) => (id === broken?.requestId ? Promise.reject(new Error('a defect')) : requests.lock(id)),
+      },
+    })
+    const about = { batchId: randomUUID(), stage: 1 }
+    const joint = order(items, { about })
+    await defective.decideJointly(actorOf(dana), joint)
+    await expect(defective.system.runJointDecision(joint.decisionId, signal)).rejects.toThrow('a defect')
+    expect(await states(items)).toEqual(['pendingApproval', ...items.slice(1).map(() => 'queued')])
+    await core.provisioning.system.giveUpJointDecision(joint.decisionId)
+    const stored = await core.provisioning.readJointDecision(actorOf(dana), { decisionId: joint.decisionId })
+    const results = items.map(({ requestId }) => stored?.results[requestId])
+    expect(results).toMatchObject([{ code: 'unavailable' }, ...items.slice(1).map(() => 'done')])
+    const { rowCount } = await core.database.query(
+      `SELECT FROM ordered_jobs WHERE name = 'refresh-batch' AND payload->>'batchId' = $1`,
+      [about.batchId],
+    )
+    expect(rowCount).toBe(1)
   })
 
   it('needs a comment to reject, and the right to see each request', async () => {

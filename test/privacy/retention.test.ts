@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { cards } from '../../src/cards/index.ts'
 import {
@@ -14,7 +15,7 @@ import { provedAll } from '../../src/store/audit/chain.ts'
 import { auditKey } from '../support/audit-chains.ts'
 import { viewerOf } from '../support/card-requests.ts'
 import { textOf } from '../support/cards.ts'
-import { actorOf, approversGroup, kim, omar, priya, tenantWith, withCore } from '../support/core.ts'
+import { actorOf, approversGroup, kim, omar, priya, tenantId, tenantWith, withCore } from '../support/core.ts'
 import { engines } from '../support/database.ts'
 
 const canary = 'Xylophon-canary'
@@ -40,17 +41,26 @@ describe.each(engines)('a request that ended long ago, %s', (engine) => {
       fields: [{ key: 'why', type: 'text', label: 'Why' }],
       approval: { stages: [{ approvers: [{ group: approversGroup }] }] },
     })
+    const bodyOf = (name: string) => ({
+      ...{ displayName: `${canary} ${name}`, description: canary, templateId: template.id },
+      ...{ owners: [omar.id], metadata: { why: canary, other: canary } },
+    })
     const asks = async (name: string) => {
-      const { requestId } = await provisioning.submitSite(actorOf(kim), {
-        body: {
-          ...{ displayName: `${canary} ${name}`, description: canary, templateId: template.id },
-          ...{ owners: [omar.id], metadata: { why: canary, other: canary } },
-        },
-      })
+      const { requestId } = await provisioning.submitSite(actorOf(kim), { body: bodyOf(name) })
       ids[name] = requestId
       return requestId
     }
-    await provisioning.reject(actorOf(omar), { requestId: await asks('rejected'), comment: canary })
+    const asksInBatch = async (name: string) => {
+      const batchId = randomUUID()
+      const rows = [{ key: canary, body: bodyOf(name) }]
+      await provisioning.beginBatch(actorOf(kim), { batchId, resource: 'site', rows })
+      const attempt = { lastAttempt: false, signal: never, report: () => undefined }
+      await provisioning.system.runBatch({ v: 1, batchId, turn: 0 }, attempt)
+      const [request] = await core.ports.requests.list({ tenantId, batchId, limit: 1 })
+      ids[name] = request?.requestId ?? ''
+      return ids[name]
+    }
+    await provisioning.reject(actorOf(omar), { requestId: await asksInBatch('rejected'), comment: canary })
     await provisioning.cancelRequest(asAdmin, { requestId: await asks('cancelled'), comment: canary })
     await provisioning.approve(actorOf(omar), { requestId: await asks('made'), comment: canary })
     await provisioning.system.provision(ids['made'] ?? '', { signal: never, isLastAttempt: false } as never)

@@ -178,4 +178,14 @@ describe.each(engines)('stored requests, %s', (engine) => {
     expect(await stores.requests.countOpen(tenantId, kim.id)).toBe(3)
     expect(await stores.requests.countOpen(tenantId, omar.id)).toBe(0)
   })
+
+  it('count as one open request if they are rows of the same batch and wait for approval', async () => {
+    const tenantId = randomUUID()
+    const [one, other] = [randomUUID(), randomUUID()]
+    for (const batchId of [one, one, other]) await insert({ tenantId, batch: { batchId, row: '1' } })
+    await insert({ tenantId, batch: { batchId: one, row: '2' }, status: 'queued' })
+    await insert({ tenantId })
+    expect(await stores.requests.countOpen(tenantId, kim.id)).toBe(4)
+    expect(await stores.requests.countOpen(tenantId, kim.id, one)).toBe(3)
+  })
 })

@@ -16,7 +16,7 @@ const batch: Batch = {
   ...{ createdAt: at('09:00'), updatedAt: at('09:02'), endedAt: at('09:02') },
 }
 
-/** A row of the batch: a site with its own name, address and cost centre. The fourth row has one owner. */
+/** A row of the batch: a site with its own name, address and cost centre. The fourth row has one owner, and the fifth a taken address. */
 const rowOf = (place: number): Request => {
   const { details } = requestOf()
   const metadata = { ...details.metadata, costCentre: `47${10 + place}` }
@@ -25,6 +25,7 @@ const rowOf = (place: number): Request => {
     number: 1040 + place,
     details: { ...details, displayName: `Building ${place}, drawings and minutes`, description: 'Drawings', metadata },
     alias: `building-${place}`,
+    ...(place === 5 && { addressConflict: { taken: 'building-5', suggestion: 'building-5-2', at: at('09:20') } }),
     owners: place === 4 ? [kim] : [kim, dana],
     approvals: [stageOf(1, [dana, omar]), stageOf(2, [omar])],
     batch: { batchId, row: String(place) },

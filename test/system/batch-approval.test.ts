@@ -148,4 +148,30 @@ describe('a batch that needs approval', () => {
     ])
     expect(Object(states[1]?.body).status).toBe('rejected')
   }, 60_000)
+  it('decides with “Approve all” only the requests of the card, on all its pages', async () => {
+    const { dana } = service
+    const approval = { stages: [{ approvers: [{ user: people.dana.id }] }] }
+    const own = randomUUID()
+    const template = { kind: 'roomMailbox', name: 'Late room', approval }
+    await call('sam', 'PUT', `/templates/v1/${own}`, { body: template, headers: { 'if-none-match': '*' } })
+    const begins = async (who: 'kim' | 'omar', displayName: string) => {
+      const body = { name: `l-${randomUUID().slice(0, 8)}`, displayName, templateId: own }
+      const by = { ...mail(), userId: people[who].id }
+      return String(Object((await call(by, 'POST', '/mail/v1/mailboxes', { body })).body).requestId)
+    }
+    const statusOf = async (requestId: string) =>
+      Object((await call('kim', 'GET', `/requests/v1/${requestId}`)).body).status
+    for (let place = 0; place < 9; place += 1) await begins('omar', `Listed ${place}`)
+    const list = await dana.says('approvals')
+    const several = await dana.clicks(list, 'Decide several')
+    const onCard = { ...list, card: several.card }
+    const pages = await dana.clicks(onCard, 'Next')
+    expect(textOf(pages.card ?? {})).toMatch(/Listed 8/)
+    const late = await begins('kim', 'Arrived later')
+    const decided = await dana.clicks(onCard, 'Approve all')
+    const [, approved] = /You approved (\d+) requests/.exec(textOf(decided.card ?? {})) ?? []
+    expect(Number(approved)).toBeGreaterThanOrEqual(9)
+    expect(await statusOf(late)).toBe('pendingApproval')
+    expect(textOf(decided.card ?? {})).toMatch(/Arrived later/)
+  }, 60_000)
 })

@@ -1,17 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { cards, type DecideSeveral, decidesNow, tickOf } from '../../cards/index.ts'
+import { cards, type DecideSeveral, decidesNow, readTicks, tickOf } from '../../cards/index.ts'
 import { type JointReport, maxJoint, type Request } from '../../core/index.ts'
 import type { Reply, Turn } from '../channel/turn.ts'
 import { comment, defineCardAction, input, isRefusal, pageStart, showNotice, undefinedIfNotFound } from '../define.ts'
 
-/** The batch, or `''` for all requests that wait for the person; the page, and the ticks of all pages. */
+/** The batch, or `''` for all requests that wait for the person; the page, and the ticks on all pages. */
 const data = z.looseObject({
   batchId: z.union([z.uuid(), z.literal('')]).default(''),
   stage: z.coerce.number().int().min(0).default(0),
   from: pageStart,
   of: z.enum(['all', 'ticked']).default('ticked'),
   ticked: input,
+  /** The ticks of all requests that the card lists, on all pages. */
+  listed: input,
   comment,
   decisionId: z.uuid().optional(),
 })
@@ -62,13 +64,13 @@ async function decide(turn: Turn, click: Clicked, decision: 'approved' | 'reject
 }
 
 /**
- * Returns the requests that the person decides: the ticked ones, or all. Includes rows of the card that no longer wait, so
- * that the result names them.
+ * Returns the requests that the person decides: the ticked ones, or all of the card. Requests that arrived later are not
+ * decided: the person has not seen them. Includes rows of the card that no longer wait, so that the result names them.
  */
 async function chosenItems({ core, actor }: Turn, click: Clicked, waiting: readonly Request[]) {
-  const onCard = click.of === 'all' ? shownOf(click) : tickedOf(click)
+  const onCard = click.of === 'all' ? new Set([...readTicks(click.listed), ...shownOf(click)]) : tickedOf(click)
   const byTick = new Map(waiting.map((request) => [tickOf(request), request]))
-  const now = click.of === 'all' ? [...byTick.keys()] : [...onCard].filter((tick) => byTick.has(tick))
+  const now = [...onCard].filter((tick) => byTick.has(tick))
   const former = [...onCard].filter((tick) => !byTick.has(tick))
   const read = await Promise.all(
     former.slice(0, maxJoint).map(async (tick) => {

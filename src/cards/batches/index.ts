@@ -94,7 +94,11 @@ const order: readonly State[] = [
   ...(['failed', 'refused', 'rejected', 'expired', 'cancelled'] as const),
   ...(['succeeded', 'provisioning', 'pendingApproval', 'waiting'] as const),
 ]
-const rank = (row: ProgressRow): number => order.indexOf(stateOf(row))
+const rank = (row: ProgressRow): number => (takenIn(row) === undefined ? order.indexOf(stateOf(row)) : -1)
+
+/** The taken address of a waiting row, which the requester has to change; undefined without one. */
+const takenIn = ({ request }: ProgressRow): string | undefined =>
+  request?.status === 'pendingApproval' ? request.addressConflict?.taken : undefined
 
 /** "38 ready. 2 rejected." */
 function countsOf(rows: readonly ProgressRow[]): string {
@@ -113,7 +117,7 @@ function rowOf(row: ProgressRow, viewer: Viewer): ViewOf<typeof batchCard>['rows
   return {
     displayName: request ? shortName(request.details) : format(strings.batch.row, { key: cut(key, longest.name) }),
     says: cut(saysOf(row, viewer), longest.address) || strings.batch.state[state],
-    look: lookOf[state],
+    look: takenIn(row) === undefined ? lookOf[state] : marks.attention,
     reference,
     open: request ? format(strings.list.open, { reference }) : '',
     command: request && url === '' ? `status ${reference}` : '',
@@ -140,6 +144,8 @@ const linkOf = (request: NonNullable<ProgressRow['request']>, viewer: Viewer): s
 function saysOf(row: ProgressRow, viewer: Viewer): string {
   const { request, problem } = row
   const state = stateOf(row)
+  const taken = takenIn(row)
+  if (taken !== undefined) return format(strings.approval.check.addressTaken, { value: taken })
   if (problem) return reasonText(problem.errors[0]?.reason ?? problem.reason)
   if (!request) return strings.batch.state[state]
   if (state === 'succeeded')

@@ -6,6 +6,7 @@ import {
   type JointReport,
   type JointResult,
   lastDecision,
+  maxJoint,
   openStage,
   type Request,
   referenceOf,
@@ -48,6 +49,8 @@ export const decideSeveralCard = defineCard({
         open: z.string(),
       }),
     ),
+    /** The ticks of all requests of the card, on all pages: “all” decides no others. */
+    listed: z.string(),
     /** The ticked requests on other pages. */
     ticked: z.string(),
     tickedOthers: z.string(),
@@ -85,6 +88,29 @@ const most = { facts: 3, common: 4, failed: 5 } as const
 /** Returns the name of a request's tick: its number and its open stage, so that no later stage is decided. */
 export const tickOf = ({ number, approvals }: Request): string => `${number}.${openStage(approvals)?.stage ?? 1}`
 
+/** Returns ticks as a short text: `1041.1,1042.1,1043.1,1060.2` is `1041-1043.1,1060.2`. */
+export function shortTicks(ticks: readonly string[]): string {
+  const runs: { first: number; last: number; stage: number }[] = []
+  for (const tick of ticks) {
+    const [number = 0, stage = 0] = tick.split('.').map(Number)
+    const run = runs.at(-1)
+    if (run?.stage === stage && run.last + 1 === number) run.last = number
+    else runs.push({ first: number, last: number, stage })
+  }
+  return runs.map(({ first, last, stage }) => `${first === last ? first : `${first}-${last}`}.${stage}`).join(',')
+}
+
+/** Reads the result of {@link shortTicks}. Ignores other text, and ticks after the first {@link maxJoint}. */
+export function readTicks(text: string): ReadonlySet<string> {
+  const ticks = new Set<string>()
+  for (const one of text.split(',')) {
+    const [, first, last = first, stage] = /^(\d{1,9})(?:-(\d{1,9}))?\.([1-9]\d?)$/.exec(one) ?? []
+    for (let number = Number(first); number <= Number(last) && ticks.size < maxJoint; number += 1)
+      ticks.add(`${number}.${stage}`)
+  }
+  return ticks
+}
+
 export function decideSeveralView(
   { question, waiting, from = 0, ticked = new Set(), comment = '', fault = '', last, undecided = [] }: DecideSeveral,
   viewer: Viewer,
@@ -120,6 +146,7 @@ export function decideSeveralView(
         open: format(strings.list.open, { reference }),
       }
     }),
+    listed: shortTicks(waiting.map(tickOf)),
     ticked: others.map(tickOf).join(','),
     tickedOthers: restText(texts.tickedOthers, others.length),
     comment: cut(comment, 500),
@@ -180,6 +207,8 @@ const listTexts = (request: Request, viewer: Viewer): string[] => [
 /** The most important result of the checks that needs thought; `''` without one. */
 function alertOf(request: Request): string {
   const check = strings.approval.check
+  // Nobody can approve it before the requester chooses another address.
+  if (request.addressConflict) return format(check.addressTaken, { value: request.addressConflict.taken })
   if (openStage(request.approvals)?.resolvedTo === 'admins') return strings.several.alert.admins
   if (!isForMailbox(request))
     return request.owners.length > 1 ? '' : format(check.oneOwner, { value: peopleList(request.owners, 'and') })

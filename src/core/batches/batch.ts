@@ -103,6 +103,8 @@ export interface BatchStore {
     to: Partial<Pick<Batch, 'status' | 'waitsFor' | 'problem' | 'updatedAt' | 'endedAt'>>,
   ): Promise<boolean>
   countRunning(tenantId: string, personId: string): Promise<number>
+  /** Returns the batches of a person, the last changed first. */
+  ofRequester(tenantId: string, personId: string, limit: number): Promise<Batch[]>
   /** Returns the rows that wait for submission, in their order. */
   waiting(batchId: string, limit: number): Promise<WaitingRow[]>
   /** Stores the result of a waiting row. Returns false if the row no longer waits. */

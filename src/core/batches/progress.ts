@@ -45,15 +45,14 @@ export const isWaitingFor = ({ status, approvals }: Request, personId: string, s
   openStage(approvals)?.stage === stage &&
   waitingFor(approvals).some(({ id }) => id === personId)
 
-/** Returns what a batch asks a person in a stage. */
+/** Returns what a batch with these requests asks a person in a stage. */
 export async function questionOf(
   ports: BatchPorts,
-  batch: Batch,
+  { batch, requests }: { readonly batch: Batch; readonly requests: readonly Request[] },
   personId: string,
   stage: number,
 ): Promise<BatchQuestion> {
-  const { tenantId, batchId } = batch
-  const requests = await requestsOfBatch(ports, tenantId, batchId)
+  const { batchId } = batch
   const last = await ports.jointDecisions.lastAbout(personId, batchId, stage)
   const undecided = requests.filter(({ requestId }) => typeof last?.results[requestId] === 'object')
   const waiting = requests.filter((request) => isWaitingFor(request, personId, stage))
@@ -93,7 +92,7 @@ const isRequestOver = (request: Request): boolean => {
   return ['failed', 'rejected', 'expired', 'cancelled'].includes(request.status)
 }
 
-/** Returns a batch with its rows and their requests. */
+/** Returns a batch with its rows and their requests. Requests that an earlier version stored do not name their batch. */
 export async function progressOf(ports: BatchPorts, batch: Batch): Promise<BatchProgress> {
   const { tenantId, batchId } = batch
   const [rows, requests] = await Promise.all([
@@ -101,6 +100,11 @@ export async function progressOf(ports: BatchPorts, batch: Batch): Promise<Batch
     requestsOfBatch(ports, tenantId, batchId),
   ])
   const byId = new Map(requests.map((request) => [request.requestId, request]))
+  for (const { request } of rows) {
+    if (!request || byId.has(request.requestId)) continue
+    const found = await ports.requests.find(request.requestId)
+    if (found) byId.set(found.requestId, found)
+  }
   return {
     batch,
     rows: rows.map(({ key, status, problem, request }) => {
@@ -130,7 +134,8 @@ export const readBatchQuestion = defineUseCase({
   async handle({ ports, actor }: Context<BatchPorts>, { batchId, stage }): Promise<BatchQuestion | undefined> {
     const batch = await ports.batches.find(batchId)
     if (!batch || batch.tenantId !== actor.tenantId) return undefined
-    const question = await questionOf(ports, batch, actor.id, stage)
+    const requests = await requestsOfBatch(ports, batch.tenantId, batchId)
+    const question = await questionOf(ports, { batch, requests }, actor.id, stage)
     const { waiting, approved, rejected, over } = question
     return waiting.length + approved + rejected + over === 0 ? undefined : question
   },

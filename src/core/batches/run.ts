@@ -147,8 +147,8 @@ async function waitForLimits(
   one: Batch,
   actor: Actor,
 ): Promise<Wait | undefined> {
-  // Checked first, because a counted write cannot be undone.
-  const [full] = await openFaults(ports, settings, actor)
+  // Checked first, because a counted write cannot be undone. The rows of this batch that wait for approval are one request.
+  const [full] = await openFaults(ports, settings, actor, one.batchId)
   if (full) return waiting(ports, one, full)
   const { taken, againInMilliseconds } = await ports.rateLimits.takeWrite(actor)
   if (taken) return undefined

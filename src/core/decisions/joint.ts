@@ -9,6 +9,7 @@ import {
   jobId,
   notFound,
   ProvisioningError,
+  refreshBatchOrder,
   type SystemContext,
 } from '../shared/index.ts'
 import { type JointDecision, type JointReport, type JointResult, type jointItem, jointOrder } from './joint-decision.ts'
@@ -77,9 +78,35 @@ export async function runJointDecision(
   const { tenantId, personId } = stored.decision
   const actor = await actorFor(context, { tenantId, id: personId })
   await decideRest({ ...context, actor }, stored, Number.POSITIVE_INFINITY, signal)
+  await refreshCard(context, stored)
 }
 
-/** Decides the requests without a result until `end`, and stores the results. Throws an error that is worth a retry. */
+/** Ends a joint decision whose job has failed for good: the requests without a result were not decided. */
+export async function giveUpJointDecision(context: SystemContext<DecisionPorts>, decisionId: string): Promise<void> {
+  const { ports } = context
+  await ports.work.transaction(async () => {
+    const stored = await ports.jointDecisions.find(decisionId)
+    if (!stored) return
+    const left = stored.decision.items.filter(({ requestId }) => stored.results[requestId] === undefined)
+    const result: JointResult = { code: 'unavailable', reason: because('decisionFailed') }
+    await ports.jointDecisions.addResults(
+      decisionId,
+      Object.fromEntries(left.map(({ requestId }) => [requestId, result])),
+    )
+    await refreshCard(context, stored)
+  })
+}
+
+/** Orders the update of the batch's card with the decision. A decision that changed no request orders no update itself. */
+async function refreshCard({ ports }: SystemContext<DecisionPorts>, { decision }: JointReport): Promise<void> {
+  const { about, tenantId } = decision
+  if (about) await ports.jobs.enqueue([refreshBatchOrder(tenantId, about.batchId, ports.clock.now())])
+}
+
+/**
+ * Decides the requests without a result until `end`, and stores the results. Throws an error that is worth a retry. A request
+ * with a defect does not stop the others; a directory that does not answer does.
+ */
 async function decideRest(
   context: Context<DecisionPorts>,
   { decision, results }: JointReport,
@@ -89,6 +116,7 @@ async function decideRest(
   const { ports } = context
   const found: Record<string, JointResult> = { ...results }
   const left = decision.items.filter(({ requestId }) => results[requestId] === undefined)
+  const failures: unknown[] = []
   for (let start = 0; start < left.length && ports.clock.now().getTime() < end; start += together) {
     signal?.throwIfAborted()
     const part = left.slice(start, start + together)
@@ -99,11 +127,11 @@ async function decideRest(
     })
     Object.assign(found, Object.fromEntries(decided))
     await ports.jointDecisions.addResults(decision.decisionId, Object.fromEntries(decided))
-    const failed = settled.find((one) => one.status === 'rejected')
-    // The job tries again. A click shows what it has decided.
-    if (failed && signal) throw failed.reason
-    if (failed) break
+    failures.push(...settled.flatMap((one) => (one.status === 'rejected' ? [one.reason] : [])))
+    if (failures.some((error) => error instanceof ProvisioningError)) break
   }
+  // The job tries again. A click shows what it has decided.
+  if (signal && failures.length > 0) throw failures[0]
   return { decision, results: found }
 }
 

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
+import { openStage } from '../approvals/index.ts'
 import {
   askedPeople,
-  type Batch,
   type BatchProgress,
   type BatchQuestion,
   isBatchOver,
   isBeingSubmitted,
+  isRowOver,
   progressOf,
   questionOf,
 } from '../batches/index.ts'
@@ -18,6 +19,7 @@ import {
   type JobPayload,
   noticeSubject,
   PutOff,
+  refreshBatchOrder,
   type SystemContext,
   tellOrder,
 } from '../shared/index.ts'
@@ -29,30 +31,52 @@ async function batchContent(
   context: SystemContext<NotificationPorts>,
   { personId }: Pick<NoticeOrder, 'personId'>,
   subject: BatchSubject,
+  known?: BatchProgress,
 ): Promise<BatchContent | WithdrawnContent | undefined> {
   const { ports } = context
-  const batch = await ports.batches.find(subject.batchId)
-  if (!batch) return undefined
-  if (subject.kind !== 'batch-ask')
-    return { kind: subject.kind, isAdmin: false, progress: await progressOf(ports, batch) }
-  const question = await questionOf(ports, batch, personId, subject.stage)
+  const progress = known ?? (await readProgress(ports, subject.batchId))
+  if (!progress) return undefined
+  if (subject.kind !== 'batch-ask') return { kind: subject.kind, isAdmin: false, progress }
+  const about = { batch: progress.batch, requests: requestsIn(progress) }
+  const question = await questionOf(ports, about, personId, subject.stage)
   const waiting = await withRight(context, question, personId)
   if (question.waiting.length > 0 && waiting.length === 0) return { kind: 'withdrawn', lost: 'approver' }
   return { kind: 'batch-ask', isAdmin: false, question: { ...question, waiting } }
 }
 
-/** Returns the waiting requests that the person may still see. Requests of one template have the same approvers. */
+async function readProgress(ports: NotificationPorts, batchId: string): Promise<BatchProgress | undefined> {
+  const batch = await ports.batches.find(batchId)
+  return batch && progressOf(ports, batch)
+}
+
+/** The requests of a batch. Approvers have single cards about the others, which an earlier version stored. */
+const requestsIn = ({ rows }: BatchProgress): Request[] =>
+  rows.flatMap(({ request }) => (request?.batch === undefined ? [] : [request]))
+
+/** Returns the waiting requests that the person may still see. Checks requests with the same approvers once. */
 async function withRight(
   context: SystemContext<NotificationPorts>,
   { waiting, stage }: BatchQuestion,
   personId: string,
 ): Promise<Request[]> {
-  const firsts = new Map(waiting.toReversed().map((request) => [request.template.id, request]))
+  const first = new Map(waiting.toReversed().map((request) => [rightOf(request, personId), request]))
   const allowed = new Set<string>()
-  for (const [templateId, request] of firsts)
-    if (!(await lostRight(context, request, { personId, key: `approval:${stage}` }))) allowed.add(templateId)
-  return waiting.filter(({ template }) => allowed.has(template.id))
+  for (const [right, request] of first)
+    if (!(await lostRight(context, request, { personId, key: `approval:${stage}` }))) allowed.add(right)
+  return waiting.filter((request) => allowed.has(rightOf(request, personId)))
 }
+
+/** The facts on which the right of an approver depends: equal texts are equal rights. */
+const rightOf = ({ requester, approvals }: Request, personId: string): string =>
+  JSON.stringify([
+    requester.id === personId,
+    approvals.map(({ approvers, standIns = [], decisions, membership }) => [
+      approvers.some(({ id }) => id === personId),
+      standIns.filter(({ person }) => person.id === personId).map(({ by, as }) => [by?.id, as]),
+      decisions.some(({ by }) => by.id === personId),
+      membership,
+    ]),
+  ])
 
 /** The facts that a card shows, as a short text: equal texts need no update. */
 function shownOf(content: BatchContent | WithdrawnContent): string {
@@ -66,13 +90,16 @@ function factsOf(content: BatchContent | WithdrawnContent): unknown {
   if (content.kind === 'withdrawn') return content
   if (content.kind === 'batch-ask') {
     const { waiting, approved, rejected, over, last } = content.question
-    return [waiting.map(({ requestId }) => requestId), approved, rejected, over, last?.results]
+    const rows = waiting.map(({ requestId, addressConflict }) => [requestId, addressConflict?.taken])
+    return [rows, approved, rejected, over, last?.results]
   }
   const { batch, rows } = content.progress
   return [
     batch.status,
     batch.waitsFor?.code,
-    rows.map(({ status, request }) => [status, request?.status, request?.followUp.state]),
+    rows.map(({ status, request }) => [
+      ...[status, request?.status, request?.followUp.state, request?.addressConflict?.taken],
+    ]),
   ]
 }
 
@@ -107,7 +134,10 @@ export async function batchUndelivered(
   const content = subject.kind === 'batch-ask' ? await batchContent(context, order, subject) : undefined
   if (content?.kind !== 'batch-ask') return
   const { stage, waiting } = content.question
-  for (const request of waiting) await recordUndelivered(context, request, conversation, `approval:${stage}`, refusal)
+  const isKnown = ({ approvals }: Request): boolean =>
+    openStage(approvals)?.unreachable?.some(({ person }) => person.id === order.personId) ?? false
+  for (const request of waiting)
+    if (!isKnown(request)) await recordUndelivered(context, request, conversation, `approval:${stage}`, refusal)
 }
 
 /** Records that a card about a batch has reached its approver, for each request on it. */
@@ -120,6 +150,9 @@ export async function batchReached(
   for (const request of content.question.waiting) await reached(context, request, personId)
 }
 
+/** How often a job updates the cards of a batch that change meanwhile. The check after it updates them once more. */
+const mostRounds = 3
+
 /**
  * Sends and updates the cards of a batch: asks each approver once in each stage about all rows, shows the progress to the
  * requester, and sends the summary at the end. Approvers are asked when the rows have been submitted or wait for a limit.
@@ -131,71 +164,122 @@ export async function refreshBatch(
   { tenantId, batchId, isCheck }: Omit<JobPayload<'refresh-batch'>, 'v'>,
 ): Promise<void> {
   const { ports } = context
-  const batch = await ports.batches.find(batchId)
-  if (!batch || batch.tenantId !== tenantId) return
-  const notices = await ports.notices.ofBatch(tenantId, batchId)
-  const progress = await progressOf(ports, batch)
+  let progress = await readProgress(ports, batchId)
+  if (progress?.batch.tenantId !== tenantId) return
+  let notices = await ports.notices.ofBatch(tenantId, batchId)
   await ports.jobs.enqueue([
     ...(isCheck ? [] : [checkBatchOrder(tenantId, batchId, ports.clock.now())]),
-    ...(isBeingSubmitted(batch) ? [] : questionsDue(progress, notices)),
-    ...(isBatchOver(progress) && batch.clientId === undefined
-      ? [tellOrder(tenantId, batch.requester.id, `batch-end:${batchId}`)]
-      : []),
+    ...(isBeingSubmitted(progress.batch) ? [] : questionsDue(progress, notices)),
+    ...(await requesterDue(ports, progress, notices)),
+    ...laterOrder(progress, ports.clock.now()),
   ])
-  const updates = await Promise.allSettled(notices.map((notice) => refreshNotice(context, outbox, batch, notice)))
-  const failures = updates.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
+  const failures: unknown[] = []
+  let contested = new Set<string>()
+  for (let round = 1; progress && round <= mostRounds; round += 1) {
+    const now: BatchProgress = progress
+    const updates = await Promise.allSettled(
+      notices.map((notice) => refreshNotice(context, outbox, now, notice, contested.has(nameOf(notice)))),
+    )
+    failures.push(...updates.flatMap((one) => (one.status === 'rejected' ? [one.reason] : [])))
+    const results = updates.map((one) => (one.status === 'fulfilled' ? one.value : undefined))
+    if (failures.length > 0 || results.every((result) => result === undefined)) break
+    contested = new Set(notices.flatMap((notice, at) => (results[at] === 'contested' ? [nameOf(notice)] : [])))
+    // The rows may have changed during the calls to the chats, and another job may have shown them already.
+    progress = await readProgress(ports, batchId)
+    if (progress && contested.size === 0 && versionsOf(progress) === versionsOf(now)) break
+    notices = await ports.notices.ofBatch(tenantId, batchId)
+  }
   const failure = failures.find((error) => !(error instanceof PutOff)) ?? failures[0]
   if (failure) throw failure
 }
 
+const nameOf = ({ personId, notice }: NoticeOrder): string => `${personId} ${notice}`
+
+const versionsOf = ({ batch, rows }: BatchProgress): string =>
+  JSON.stringify([batch, rows.map(({ status, request }) => [status, request?.version])])
+
+const hour = 3_600_000
+
+/** Returns the order of the next hourly update, if changes of a row order no update: an earlier version stored its request. */
+const laterOrder = ({ batch, rows }: BatchProgress, now: Date): JobOrder[] =>
+  rows.some((row) => row.request && row.request.batch === undefined && !isRowOver(row))
+    ? [refreshBatchOrder(batch.tenantId, batch.batchId, new Date(Math.ceil(now.getTime() / hour) * hour))]
+    : []
+
 /** Returns the orders of a card for each person who is asked in a stage and has no card about it. */
-function questionsDue({ batch, rows }: BatchProgress, notices: readonly BatchNotice[]): JobOrder[] {
-  const { tenantId, batchId } = batch
+function questionsDue(progress: BatchProgress, notices: readonly BatchNotice[]): JobOrder[] {
+  const { tenantId, batchId } = progress.batch
   const have = new Set(
     notices.flatMap(({ personId, notice }) => {
       const subject = noticeSubject(notice)
       return subject.kind === 'batch-ask' ? [`${subject.stage} ${personId}`] : []
     }),
   )
-  return askedPeople(rows.flatMap(({ request }) => request ?? []))
+  return askedPeople(requestsIn(progress))
     .filter(({ personId, stage }) => !have.has(`${stage} ${personId}`))
     .map(({ personId, stage }) => againOrder(tenantId, personId, batchId, stage))
 }
 
+/**
+ * Returns the order of the requester's card, if it was not sent: the progress, or the summary at the end. An application has
+ * no chat.
+ */
+async function requesterDue(
+  ports: NotificationPorts,
+  progress: BatchProgress,
+  notices: readonly BatchNotice[],
+): Promise<JobOrder[]> {
+  const { tenantId, batchId, requester, clientId } = progress.batch
+  const notice = `${isBatchOver(progress) ? 'batch-end' : 'batch'}:${batchId}` as const
+  if (clientId !== undefined || notices.some((one) => one.notice === notice)) return []
+  const order = tellOrder(tenantId, requester.id, notice)
+  const chat = await ports.conversations.ofPerson(tenantId, requester.id)
+  // Without a known chat, one job searches for the chat. When the chat is found, the missed cards are ordered.
+  return chat && chat.closed === undefined ? [withoutId(order)] : [order]
+}
+
 /** The order without an id: an earlier job may have found nothing to ask, and ended. The store keeps the card unique. */
 function againOrder(tenantId: string, personId: string, batchId: string, stage: number): JobOrder {
-  const { name, payload } = tellOrder(tenantId, personId, `batch-ask:${batchId}:${stage}:0`)
-  return { name, payload } as JobOrder
+  return withoutId(tellOrder(tenantId, personId, `batch-ask:${batchId}:${stage}:0`))
 }
+
+const withoutId = ({ id: _, ...order }: JobOrder): JobOrder => order as JobOrder
 
 /** Marks a card whose rows are all decided. New rows need a new card, which the person notices. */
 const answered = 'answered '
 
-/** Updates one card if its contents changed. */
+/**
+ * Updates one card if its contents changed, or if two jobs updated it at the same time (`isContested`): then the chat may show
+ * the older contents. Returns undefined if nothing was updated.
+ */
 async function refreshNotice(
   context: SystemContext<NotificationPorts>,
   outbox: Outbox,
-  { tenantId, batchId }: Batch,
+  progress: BatchProgress,
   order: BatchNotice,
-): Promise<void> {
+  isContested: boolean,
+): Promise<'updated' | 'contested' | undefined> {
   const { ports } = context
   const { card, personId, notice } = order
+  const { tenantId, batchId } = progress.batch
   const subject = noticeSubject(notice)
-  if (!card || !('batchId' in subject)) return
-  const content = await batchContent(context, order, subject)
-  if (!content) return
+  if (!card || !('batchId' in subject)) return undefined
+  const content = await batchContent(context, order, subject, progress)
+  if (!content) return undefined
   const question = content.kind === 'batch-ask' ? content.question : undefined
   if (question && question.waiting.length > 0 && card.shown.startsWith(answered)) {
     await ports.notices.remove(order)
     await ports.jobs.enqueue([againOrder(tenantId, personId, batchId, question.stage)])
-    return
+    return undefined
   }
   const shown = `${question?.waiting.length === 0 ? answered : ''}${shownOf(content)}`
-  if (shown === card.shown) return
+  if (shown === card.shown && !isContested) return undefined
   const conversation = await chatOf(context, tenantId, personId)
-  if (!conversation || conversation.closed !== undefined) return
+  if (!conversation || conversation.closed !== undefined) return undefined
   const result = await outbox.update(conversation, card.activityId, content, notice)
-  if (result === 'updated') return ports.notices.put(order, 'sent', { ...card, shown })
-  if (result === 'gone') return ports.notices.put(order, 'unknown')
-  if (result.closed) await ports.conversations.close(conversation, result.why, ports.clock.now())
+  if (result === 'updated') return (await ports.notices.replaceShown(order, card, shown)) ? 'updated' : 'contested'
+  // Without its record, the next job sends a new card.
+  if (result === 'gone') await ports.notices.remove(order)
+  else if (result.closed) await ports.conversations.close(conversation, result.why, ports.clock.now())
+  return undefined
 }

@@ -12,7 +12,14 @@ import {
   type Request,
   type SentCard,
 } from '../requests/index.ts'
-import { type CardKey, type JobOrder, notifyOrder, type SystemContext, tellOrder } from '../shared/index.ts'
+import {
+  type CardKey,
+  type JobOrder,
+  notifyOrder,
+  refreshBatchOrder,
+  type SystemContext,
+  tellOrder,
+} from '../shared/index.ts'
 import { again } from './bundles.ts'
 import { isStillDue } from './deliver-card.ts'
 import type { NotificationPorts } from './ports.ts'
@@ -22,6 +29,7 @@ const mostSingle = 10
 /** A person gets the links of resources that were created within this time, in milliseconds: 30 days. */
 const longestAbsence = 30 * 86_400_000
 const mostMissed = 200
+const mostBatches = 20
 /** The size of one read. */
 const page = 100
 
@@ -34,8 +42,8 @@ interface Decision {
 
 /**
  * Orders the cards that a person missed before their chat was known or open again: all decisions that wait for them, the ends
- * of their requests, and updates of their status cards. Many decisions come as one list. An admin also gets the cards of
- * requests that are late now.
+ * of their requests, the cards of their batches, and updates of their status cards. Many decisions come as one list. An admin
+ * also gets the cards of requests that are late now.
  */
 export async function catchUp(
   context: SystemContext<NotificationPorts>,
@@ -52,10 +60,12 @@ export async function catchUp(
   const since = new Date(ports.clock.now().getTime() - longestAbsence)
   const links = await ports.sentCards.unsentLinks({ tenantId, personId: id, since, most: mostMissed })
   if (isList) await bundleApprovals(context, person, unsent)
+  const batches = await ports.batches.ofRequester(tenantId, id, mostBatches)
   const orders = [
     // The job of a card that was sent before records that its person can be reached again.
     ...decisions.filter(({ isSent }) => isSent || !isList).map(({ order }) => order),
     ...ofBatches,
+    ...batches.map(({ batchId }) => refreshBatchOrder(tenantId, batchId, ports.clock.now())),
     ...links.map((requestId) => notifyOrder(requestId, id, 'outcome:succeeded')),
     ...single
       .filter(

@@ -38,7 +38,8 @@ export function noticeOf(context: SystemContext<NotificationPorts>, order: Notic
       await batchUndelivered(context, order, conversation, { why, closed })
       await refuseBundle(context, conversation, await bundledIn(context, order), { why, closed })
       if (conversation.closed !== undefined) return
-      await notices.put(order, 'unknown')
+      // A later job asks the person again, when the chat accepts cards.
+      await (isAboutBatch(kind) ? notices.remove(order) : notices.put(order, 'unknown'))
       if (closed) await ports.conversations.close(conversation, why, ports.clock.now())
     },
     async content() {
@@ -57,6 +58,8 @@ export function noticeOf(context: SystemContext<NotificationPorts>, order: Notic
     updateInstead: async () => false,
   }
 }
+
+const isAboutBatch = (kind: string): boolean => ['batch', 'batch-end', 'batch-ask'].includes(kind)
 
 /** The present content of a notice; undefined: it is out of date. */
 async function noticeContent(

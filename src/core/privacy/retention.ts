@@ -90,6 +90,8 @@ export function reduced(request: Request, at: string): Request {
     guests: undefined,
     addressConflict: undefined,
     addressChanges: undefined,
+    // The caller chose the key of the row.
+    batch: request.batch && { ...request.batch, row: '' },
     template: bareTemplate(request),
     approvals: request.approvals.map(bareStage),
     steps: request.steps.map((step) => ({ ...step, ...(step.problem && { problem: bareProblem(step.problem) }) })),

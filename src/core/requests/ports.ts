@@ -75,8 +75,11 @@ export interface RequestStore {
   overdue(query: OverdueQuery): Promise<Pick<Request, 'requestId' | 'version'>[]>
   /** Returns ids of requests that wait for a decision, the oldest first, without these. */
   waitingBut(tenantId: string, requestIds: readonly string[], limit: number): Promise<string[]>
-  /** Counts a person's open requests. Rows of batches that wait for approval do not count: each batch asks with one card. */
-  countOpen(tenantId: string, requesterId: string): Promise<number>
+  /**
+   * Counts a person's open requests. The rows of a batch that wait for approval count as one: they ask with one card. Those
+   * of the batch `but` do not count.
+   */
+  countOpen(tenantId: string, requesterId: string, but?: string): Promise<number>
   /** Returns a person's requests with this fingerprint since `since`, the newest first. */
   sentSince(query: {
     readonly tenantId: string
@@ -229,6 +232,8 @@ export interface NoticeStore {
   /** Stores a notice before it is sent. Returns false if it exists, so that only one of two processes sends it. */
   claim(order: NoticeOrder): Promise<boolean>
   put(order: NoticeOrder, state: SentNotice['state'], card?: NoticeCard): Promise<void>
+  /** Stores what a sent card shows now. Returns false if another job has updated or removed the card since `before`. */
+  replaceShown(order: NoticeOrder, before: NoticeCard, shown: string): Promise<boolean>
   /** Returns all notices about a batch. */
   ofBatch(tenantId: string, batchId: string): Promise<BatchNotice[]>
   remove(order: NoticeOrder): Promise<void>

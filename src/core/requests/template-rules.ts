@@ -55,13 +55,14 @@ export function mailboxLimits(
 /** Returns the reason of a reached limit of open requests. */
 export const tooManyOpen = (limit: number): Reason => because('tooManyOpen', { limit })
 
-/** Returns the fault of a person with too many open requests. Applications have no limit. */
+/** Returns the fault of a person with too many open requests, except those of the batch `but`. Applications have no limit. */
 export async function openFaults(
   { requests }: Pick<RequestPorts, 'requests'>,
   { openRequestsPerPerson: limit }: Pick<Settings, 'openRequestsPerPerson'>,
   { tenantId, id, clientId }: Actor,
+  but?: string,
 ): Promise<Fault[]> {
-  if (limit === 0 || clientId !== undefined || (await requests.countOpen(tenantId, id)) < limit) return []
+  if (limit === 0 || clientId !== undefined || (await requests.countOpen(tenantId, id, but)) < limit) return []
   return [{ pointer: '', code: 'too-many-open-requests', reason: tooManyOpen(limit) }]
 }
 

@@ -44,7 +44,8 @@ export const noticeKey = z.union([
   // To the requester of a batch: its progress, and the summary at its end.
   z.templateLiteral(['batch:', z.uuid()]),
   z.templateLiteral(['batch-end:', z.uuid()]),
-  // To an approver: the rows of a batch in a stage, `batch-ask:<batch>:<stage>:<number of reminders>`.
+  // To an approver: the rows of a batch in a stage, `batch-ask:<batch>:<stage>:<reminder>`. The reminder is 0 for
+  // the first card; later its day and number, `202611301`.
   z.templateLiteral(['batch-ask:', z.uuid(), ':', z.int(), ':', z.int()]),
   // One card instead of several that the limits of the chat would delay: the links of a bundle, or its waiting requests.
   z.templateLiteral(['links:', z.uuid()]),
@@ -73,10 +74,10 @@ export type NoticeSubject =
   | { readonly kind: 'digest'; readonly day: string }
   | { readonly kind: 'links' | 'waiting'; readonly bundleId: string }
   | BatchSubject
-/** The subject of a notice about a batch. `reminders`: the reminders before this card. */
+/** The subject of a notice about a batch. `reminder`: 0 for the first card. */
 export type BatchSubject =
   | { readonly kind: 'batch' | 'batch-end'; readonly batchId: string }
-  | { readonly kind: 'batch-ask'; readonly batchId: string; readonly stage: number; readonly reminders: number }
+  | { readonly kind: 'batch-ask'; readonly batchId: string; readonly stage: number; readonly reminder: number }
 
 const cardKind = z.enum([
   'status',
@@ -143,8 +144,8 @@ export function noticeSubject(key: NoticeKey): NoticeSubject {
     case 'batch-end':
       return { kind, batchId: first }
     case 'batch-ask': {
-      const [stage, reminders] = rest
-      return { kind, batchId: first, stage: Number(stage), reminders: Number(reminders) }
+      const [stage, reminder] = rest
+      return { kind, batchId: first, stage: Number(stage), reminder: Number(reminder) }
     }
     case 'links':
     case 'waiting':

@@ -89,6 +89,7 @@ export type ReasonKey =
   | 'decided'
   | 'decidedBy'
   | 'deciderRequired'
+  | 'decisionFailed'
   | 'defaultBesideFixed'
   | 'defaultLabelNotAllowed'
   | 'defaultNotTaken'

@@ -7,7 +7,7 @@ import {
   batchRowStatuses,
   type FieldWarning,
   fieldWarningsOf,
-  openStates,
+  limitedStates,
   provisioningRequest,
   requestState,
   rowProblem,
@@ -74,6 +74,13 @@ export function createBatchStore(database: Database): BatchStore {
       )
       return rows[0]?.n ?? 0
     },
+    async ofRequester(tenantId, personId, limit) {
+      const { rows } = await database.query<{ body: unknown }>(
+        'SELECT body FROM batches WHERE tenant_id = $1 AND person_id = $2 ORDER BY updated_at DESC LIMIT $3',
+        [tenantId, personId, limit],
+      )
+      return rows.map(({ body }) => batch.parse(body))
+    },
     async waiting(batchId, limit) {
       const { rows } = await database.query<Row & { body: unknown }>(
         `SELECT place, key, request_id, body FROM batch_rows
@@ -104,7 +111,7 @@ export function createBatchStore(database: Database): BatchStore {
         `DELETE FROM batches WHERE ended_at < $1 AND NOT EXISTS (
            SELECT FROM requests q WHERE q.tenant_id = batches.tenant_id AND q.body -> 'batch' IS NOT NULL
            AND q.body -> 'batch' ->> 'batchId' = batches.batch_id::text AND q.status = ANY($2))`,
-        [before, openStates],
+        [before, limitedStates],
       )
     },
   }

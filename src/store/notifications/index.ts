@@ -48,6 +48,14 @@ export function createNoticeStore(database: Database): NoticeStore {
         [tenantId, personId, notice, state, batchOf(notice), card?.activityId ?? null, card?.shown ?? null],
       )
     },
+    async replaceShown({ tenantId, personId, notice }, { activityId, shown: before }, shown) {
+      const { rowCount } = await database.query(
+        `UPDATE notices SET shown = $6, updated_at = now()
+         WHERE tenant_id = $1 AND person_id = $2 AND key = $3 AND activity_id = $4 AND coalesce(shown, '') = $5`,
+        [tenantId, personId, notice, activityId, before, shown],
+      )
+      return rowCount === 1
+    },
     async ofBatch(tenantId, batchId) {
       const { rows } = await database.query<NoticeRow>(
         `SELECT person_id, key, state, activity_id, shown FROM notices

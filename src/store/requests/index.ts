@@ -136,11 +136,12 @@ export function createRequestStore(database: Database): RequestStore {
       return rows.map(({ request_id }) => request_id)
     },
 
-    async countOpen(tenantId, requesterId) {
+    async countOpen(tenantId, requesterId, but) {
       const { rows } = await database.query<{ open: number }>(
-        `SELECT count(*)::int AS open FROM requests WHERE tenant_id = $1 AND requester_id = $2 AND status = ANY($3)
-         AND NOT (status = 'pendingApproval' AND body ? 'batch')`,
-        [tenantId, requesterId, limitedStates],
+        `SELECT (count(*) FILTER (WHERE batch IS NULL) + count(DISTINCT batch) FILTER (WHERE batch <> $4))::int AS open
+         FROM (SELECT CASE status WHEN 'pendingApproval' THEN body -> 'batch' ->> 'batchId' END AS batch FROM requests
+           WHERE tenant_id = $1 AND requester_id = $2 AND status = ANY($3)) AS counted`,
+        [tenantId, requesterId, limitedStates, but ?? ''],
       )
       return rows[0]?.open ?? 0
     },
