@@ -50,10 +50,13 @@ export function valuesOf(card: Card): Record<string, string> {
   return Object.fromEntries(inputs.map((input) => [String(input['id']), String(input['value'] ?? '')]))
 }
 
+/** A tappable row has the texts of the row after its title. */
+const isTitled = (full: unknown, title: string): boolean => full === title || String(full).startsWith(`${title}. `)
+
 /** Returns the single action with this title. The error lists the existing actions. */
 export function action(card: Card, title: string) {
   const all = actionsOf(card)
-  const found = all.find((one) => one.title === title)
+  const found = all.find((one) => one.title === title) ?? all.find((one) => isTitled(one.title, title))
   if (!found)
     throw new Error(`no "${title}" on this card, only: ${all.map((one) => one.title).join(', ')}\n${textOf(card)}`)
   return found
@@ -64,8 +67,8 @@ export function action(card: Card, title: string) {
  * an answer without an input, an empty required input, or an answer that its input does not accept.
  */
 export function pressed(card: Card, title: string, answers: Record<string, string> = {}): { verb: string; data: Node } {
-  const { verb, data } = action(card, title)
-  const node = [...nodesOf(card)].find((one) => one['verb'] === verb && one['title'] === title)
+  const { verb, data, title: full } = action(card, title)
+  const node = [...nodesOf(card)].find((one) => one['verb'] === verb && one['title'] === full)
   const inputs = [...nodesOf(card)].filter(({ type }) => String(type).startsWith('Input.'))
   const sends = { verb: String(verb), data }
   const strange = Object.keys(answers).filter((id) => !inputs.some((input) => input['id'] === id))

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { chromium, type Page } from 'playwright-core'
 import { strings } from '../../src/cards/shared/messages.ts'
 import { longer } from './longer-texts.ts'
-import { themes } from './teams-themes.ts'
+import { controlStyles, themes } from './teams-themes.ts'
 
 /**
  * Draws every sample card with the Adaptive Cards renderer, in Teams' light and dark theme, into one picture, and lists
@@ -36,13 +36,8 @@ const page = `<!doctype html><meta charset="utf-8"><style>
   .pair { break-inside: avoid; margin-bottom: 20px; width: ${2 * width + 12}px; }
   .both { display: flex; gap: 12px; align-items: flex-start; }
   .card { width: ${width}px; border-radius: 6px; overflow: hidden; font-family: "Segoe UI", "Noto Sans", sans-serif; }
-  .light { background: #fff; color: #242424; } .dark { background: #292929; color: #fff; }
-  .ac-pushButton { font: 600 14px "Segoe UI", "Noto Sans"; padding: 5px 12px; border: 1px solid #8888; border-radius: 4px;
-    background: transparent; color: inherit; white-space: nowrap; }
-  .style-positive { background: #5b5fc7; color: #fff; } .style-destructive { color: #c4314b; border-color: #c4314b; }
-  .ac-input { width: 100%; box-sizing: border-box; font: 14px "Segoe UI", "Noto Sans"; padding: 5px 8px; background: #8881;
-    color: inherit; border: 1px solid #8886; border-radius: 4px; }
-  .ac-toggleInput { padding: 0; background: none; border: 0; }
+  .light { --attention: #c4314b; background: #fff; color: #242424; }
+  .dark { --attention: #f1707b; background: #292929; color: #fff; } ${controlStyles}
 </style><div id="sheet"></div><script>${renderer}</script>
 <script>
   const themes = ${JSON.stringify(themes)}
