@@ -74,7 +74,7 @@ describe('a mark', () => {
       type === 'ColumnSet' || type === 'RichTextBlock' ? [textsIn(columns ?? inlines)] : [],
     )
 
-  it('never stands alone: a text with letters is next to it', () => {
+  it('is never alone: a text with letters is next to it', () => {
     const alone = samples.flatMap((sample) =>
       rowsOf(sample.rendered())
         .filter((texts) => texts.some((one) => isMark.test(one)) && !texts.some(hasLetters))

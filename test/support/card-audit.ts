@@ -33,7 +33,7 @@ window.drawAll = (cards, config) => {
   }))
 }
 
-/** The words that a person reads in an element, block by block, without marks. */
+/** The visible text of an element, block by block, without marks. */
 const wordsOf = (text) => text.toLowerCase().match(/[\\p{L}\\p{N}]+/gu) ?? []
 const blocks = '.ac-textBlock, .ac-richTextBlock'
 const visibleWords = (control) => {
@@ -112,7 +112,11 @@ const revealed = (card: object): unknown =>
 const together = 40
 
 /** Draws the cards of the samples in a theme, and returns everything that axe and our own checks find. */
-export async function auditCards(page: Page, samples: readonly Sample[], theme: object): Promise<Fault[]> {
+export async function auditCards(
+  page: Page,
+  samples: readonly Pick<Sample, 'name' | 'rendered'>[],
+  theme: object,
+): Promise<Fault[]> {
   const found: Fault[] = []
   for (let from = 0; from < samples.length; from += together) {
     const cards = samples

@@ -69,7 +69,7 @@ inChatWindows('the keyboard alone, in a real browser', {}, (windows) => {
       await keys.press('Enter')
 
       await kim.sees('Is this right?', 'keyboard-review')
-      // The review replaces the form in its place, and the focus stays on its first button.
+      // The review replaces the form, and the focus stays on the first button.
       expect(await kim.page.evaluate(focused)).toBe('Send')
       await keys.press('Enter')
       await kim.sees('Waiting for approval', 'keyboard-waiting')
