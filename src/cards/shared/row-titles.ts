@@ -1,7 +1,7 @@
-import type { CardJson } from './render.ts'
+/** An object of a card's JSON. */
+type Part = { readonly [key: string]: unknown }
 
-const isObject = (value: unknown): value is CardJson =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+const isObject = (value: unknown): value is Part => typeof value === 'object' && value !== null && !Array.isArray(value)
 const hasLetters = (text: string): boolean => /[\p{L}\p{N}]/u.test(text)
 /** The mark at the right edge of a row, which has no meaning for a screen reader. */
 const chevron = / ?›$/
@@ -11,7 +11,7 @@ const chevron = / ?›$/
  * the title of its action, so a screen reader would read "Open REQ-1042" and none of the texts in the row. The result has
  * the first texts, `most` of them, in their order and without marks: "Open REQ-1042. Project Aurora. Waiting for approval".
  */
-export function withRowTitles(card: CardJson, most = Number.POSITIVE_INFINITY): CardJson {
+export function withRowTitles(card: Part, most = Number.POSITIVE_INFINITY): Part {
   const inside = (member: unknown): unknown =>
     Array.isArray(member) ? member.map(inside) : isObject(member) ? withRowTitles(member, most) : member
   const members = Object.entries(card).map(([name, member]): [string, unknown] => [name, inside(member)])
@@ -21,7 +21,7 @@ export function withRowTitles(card: CardJson, most = Number.POSITIVE_INFINITY): 
 }
 
 /** Returns an action, with the action for older clients, that has the new title. */
-function retitled(tap: CardJson, texts: readonly string[]): CardJson {
+function retitled(tap: Part, texts: readonly string[]): Part {
   const short = tap['title']
   if (typeof short !== 'string') return tap
   const title = titleWith(short, texts)
