@@ -1,5 +1,9 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { expect, it } from 'vitest'
 import { inChatWindows, patience, type Window } from '../support/chat-windows.ts'
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /** The name of the focused element: what a screen reader says first. */
 const focused = `(() => {
@@ -99,5 +103,25 @@ inChatWindows('the keyboard alone, in a real browser', {}, (windows) => {
       await dana.sees('Approved', 'keyboard-approved')
     },
     2 * patience,
+  )
+
+  it(
+    'and axe-core find no obstacle on the pages about the service, light and dark, on a small screen',
+    async () => {
+      const page = await windows.page()
+      await page.setViewportSize({ width: 320, height: 800 })
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
+        for (const path of ['/about', '/privacy', '/terms']) {
+          await page.goto(path)
+          // The page's policy refuses scripts, but not those of the browser's tools.
+          await page.evaluate(axe)
+          const found = 'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0].html]))'
+          expect(await page.evaluate(found), `${path}, ${colorScheme}`).toEqual([])
+        }
+      }
+      await page.close()
+    },
+    patience,
   )
 })
