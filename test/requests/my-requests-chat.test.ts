@@ -14,7 +14,7 @@ const buttonOf = (card: Card, reference: string) => {
   const rows = nodesOf(card).filter(({ type, columns }) => type === 'ColumnSet' && columns !== undefined)
   const row = rows.find((one) => JSON.stringify(one).includes(`${reference} ·`))
   const actions = nodesOf(row).filter(({ type, title }) => String(type).startsWith('Action.') && title !== undefined)
-  const [button] = actions.filter(({ title, fallback }) => title !== `Open ${reference}` || fallback !== undefined)
+  const [button] = actions.filter(({ title }) => !String(title).startsWith(`Open ${reference}.`))
   if (!button) throw new Error(`The row of ${reference} has no button.`)
   return button
 }

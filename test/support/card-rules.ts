@@ -15,8 +15,56 @@ export function brokenRules(card: object): string[] {
     ...unless(count((node) => node['style'] === 'heading') === 1, 'not exactly one heading'),
     ...unless(count((node) => node['style'] === 'positive') <= 1, 'more than one positive action'),
     ...unless(get(card, 'fallbackText') === get(card, 'speak'), 'fallbackText and speak differ'),
+    ...unless(filled(get(card, 'speak')), 'no text to speak'),
+    ...alike(shownActions(card), ({ title, tooltip }) => [title, tooltip], targetOf, 'a button reads like another'),
+    ...alike(
+      nodes.filter(({ type }) => String(type).startsWith('Input.')),
+      ({ label, title }) => [label, title],
+      ({ id }) => id,
+      'an input reads like another',
+    ),
+    ...hiddenState(nodes),
     ...rendererMessages(card),
   ]
+}
+
+/** The actions that a client shows: not the ones for older clients, and not the one that clients call themselves. */
+function shownActions(value: unknown): Node[] {
+  if (Array.isArray(value)) return value.flatMap(shownActions)
+  if (!isNode(value)) return []
+  const { fallback: _, refresh: __, ...members } = value
+  const own = String(value['type']).startsWith('Action.') ? [value] : []
+  return [...own, ...Object.values(members).flatMap(shownActions)]
+}
+
+const targetOf = ({ verb, data, url, targetElements }: Node): unknown => [verb, data, url, targetElements]
+
+/** Returns a fault for each two elements that a screen reader reads alike although they differ. */
+function alike(
+  elements: readonly Node[],
+  read: (node: Node) => unknown,
+  meaning: (node: Node) => unknown,
+  rule: string,
+): string[] {
+  const known = new Map<string, string>()
+  return elements.flatMap((node) => {
+    const [text, means] = [JSON.stringify(read(node)), JSON.stringify(meaning(node))]
+    const earlier = known.get(text) ?? means
+    known.set(text, earlier)
+    return unless(earlier === means, `${rule}: ${text}`)
+  })
+}
+
+/** A button that shows a part makes room for one with another title that hides the part, so its text is the state. */
+function hiddenState(nodes: readonly Node[]): string[] {
+  const toggles = nodes.filter(({ type }) => type === 'Action.ToggleVisibility')
+  return toggles.flatMap(({ title, targetElements }) => {
+    const twins = toggles.filter((one) => same(one['targetElements'], targetElements))
+    return unless(
+      twins.length === 2 && twins.some((one) => one['title'] !== title),
+      `${title}: no text says whether its part is visible`,
+    )
+  })
 }
 
 export type Node = Readonly<Record<string, unknown>>
@@ -34,6 +82,7 @@ function brokenIn(node: Node): string[] {
       !type.startsWith('Input.') || filled(node[type === 'Input.Toggle' ? 'title' : 'label']),
       `${at} has no label`,
     ),
+    ...unless(!('color' in node) || !hasLetters(node['text']), `${at} has coloured letters`),
     ...unless(!type.startsWith('Action.') || !('title' in node) || filled(node['title']), `${at} has no title`),
     ...unless(node['isRequired'] !== true || filled(node['errorMessage']), `${at} has no error message`),
     ...unless(!Object.values(node).includes(null), `${at} holds null`),
@@ -111,6 +160,7 @@ export const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 const get = (card: object, key: string): unknown => (isNode(card) ? card[key] : undefined)
 const filled = (value: unknown): boolean => typeof value === 'string' && value !== ''
+const hasLetters = (text: unknown): boolean => /[\p{L}\p{N}]/u.test(String(text))
 const unless = (holds: boolean, rule: string): string[] => (holds ? [] : [rule])
 const same = (one: unknown, other: unknown): boolean => {
   const sorted = (value: unknown) => (isNode(value) ? JSON.stringify(Object.entries(value).sort()) : String(value))

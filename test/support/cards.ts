@@ -24,24 +24,23 @@ export function textOf(card: Card): string {
   return lines.join('\n')
 }
 
-/** Returns the actions of a card that a person can press, including those of rows. */
-export function actionsOf(
-  card: Card,
-): { title: string; type: string; verb: string | undefined; data: Node; url: string | undefined }[] {
-  const found = [...nodesOf(card)].filter(
-    (node) => typeof node['type'] === 'string' && String(node['type']).startsWith('Action.') && !isFallback(card, node),
-  )
+/**
+ * Returns the actions of a card that a person can press, including those of rows. The title of a row's action is its first
+ * part: the texts of the row follow it.
+ */
+export function actionsOf(card: Card) {
+  const nodes = [...nodesOf(card)]
+  const rows = new Set(nodes.map((node) => node['selectAction']))
+  const fallbacks = new Set(nodes.map((node) => node['fallback']))
+  const found = nodes.filter(({ type }) => String(type).startsWith('Action.')).filter((node) => !fallbacks.has(node))
   return found.map((node) => ({
-    title: String(node['title']),
+    title: rows.has(node) ? String(node['title']).replace(/\. .*/s, '') : String(node['title']),
     type: String(node['type']),
     verb: node['verb'] as string | undefined,
     data: (node['data'] ?? {}) as Node,
     url: node['url'] as string | undefined,
+    associatedInputs: node['associatedInputs'],
   }))
-}
-
-function isFallback(card: Card, action: Node): boolean {
-  return [...nodesOf(card)].some((node) => node['fallback'] === action)
 }
 
 /** Returns the values in a form, by input id. */
@@ -64,13 +63,12 @@ export function action(card: Card, title: string) {
  * an answer without an input, an empty required input, or an answer that its input does not accept.
  */
 export function pressed(card: Card, title: string, answers: Record<string, string> = {}): { verb: string; data: Node } {
-  const { verb, data } = action(card, title)
-  const node = [...nodesOf(card)].find((one) => one['verb'] === verb && one['title'] === title)
+  const { verb, data, associatedInputs } = action(card, title)
   const inputs = [...nodesOf(card)].filter(({ type }) => String(type).startsWith('Input.'))
   const sends = { verb: String(verb), data }
   const strange = Object.keys(answers).filter((id) => !inputs.some((input) => input['id'] === id))
   if (strange.length > 0) throw new Error(`"${title}": this card has no input ${strange.join(', ')}`)
-  if (node?.['associatedInputs'] === 'none') return sends
+  if (associatedInputs === 'none') return sends
   const values = { ...valuesOf(card), ...answers }
   const wrong = inputs.filter((input) => !takes(input, values[String(input['id'])] ?? ''))
   if (wrong.length > 0)

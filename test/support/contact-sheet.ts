@@ -3,13 +3,14 @@ import { createRequire } from 'node:module'
 import { chromium, type Page } from 'playwright-core'
 import { strings } from '../../src/cards/shared/messages.ts'
 import { longer } from './longer-texts.ts'
-import { themes } from './teams-themes.ts'
+import { controlStyles, highContrast, themes } from './teams-themes.ts'
 
 /**
  * Draws every sample card with the Adaptive Cards renderer, in Teams' light and dark theme, into one picture, and lists
  * the elements that are wider than their card. `node test/support/contact-sheet.ts <out.png or .webp> [width] [name
  * …]`; with `LONG_TEXTS=1` our texts are 35 % longer, as in other languages; with `TEMPLATES=1` the cards are those of
- * the sample templates: the choice and each form (docs/templates).
+ * the sample templates: the choice and each form (docs/templates). With `HIGH_CONTRAST=1` the themes are Teams' high
+ * contrast, and light without colours.
  */
 // Views read their texts from the catalogue, so it must be longer before they are loaded.
 if (process.env['LONG_TEXTS'] === '1') Object.assign(strings, longer(strings))
@@ -18,6 +19,7 @@ const { templateSamples } = await import('./template-samples.ts')
 const samples = process.env['TEMPLATES'] === '1' ? await templateSamples() : cardSamples
 const [out, widthGiven = '320', ...names] = process.argv.slice(2)
 if (out === undefined) throw new Error('usage: node test/support/contact-sheet.ts <out.png> [width] [name …]')
+const drawnThemes = process.env['HIGH_CONTRAST'] === '1' ? { contrast: highContrast, grey: themes.light } : themes
 const width = Number(widthGiven)
 const shown = samples.filter(({ card, name }) => names.length === 0 || names.includes(card) || names.includes(name))
 /** Replaces people pickers, which the renderer does not support, by the names of the selected people, as in Teams. */
@@ -36,16 +38,12 @@ const page = `<!doctype html><meta charset="utf-8"><style>
   .pair { break-inside: avoid; margin-bottom: 20px; width: ${2 * width + 12}px; }
   .both { display: flex; gap: 12px; align-items: flex-start; }
   .card { width: ${width}px; border-radius: 6px; overflow: hidden; font-family: "Segoe UI", "Noto Sans", sans-serif; }
-  .light { background: #fff; color: #242424; } .dark { background: #292929; color: #fff; }
-  .ac-pushButton { font: 600 14px "Segoe UI", "Noto Sans"; padding: 5px 12px; border: 1px solid #8888; border-radius: 4px;
-    background: transparent; color: inherit; white-space: nowrap; }
-  .style-positive { background: #5b5fc7; color: #fff; } .style-destructive { color: #c4314b; border-color: #c4314b; }
-  .ac-input { width: 100%; box-sizing: border-box; font: 14px "Segoe UI", "Noto Sans"; padding: 5px 8px; background: #8881;
-    color: inherit; border: 1px solid #8886; border-radius: 4px; }
-  .ac-toggleInput { padding: 0; background: none; border: 0; }
+  .light, .grey { --attention: #c4314b; background: #fff; color: #242424; } .grey { filter: grayscale(1); }
+  .contrast { --attention: #ffff01; background: #000; color: #fff; }
+  .dark { --attention: #f1707b; background: #292929; color: #fff; } ${controlStyles}
 </style><div id="sheet"></div><script>${renderer}</script>
 <script>
-  const themes = ${JSON.stringify(themes)}
+  const themes = ${JSON.stringify(drawnThemes)}
   const cards = ${JSON.stringify(cards).replaceAll('<', '\\u003c')}
   window.faults = []
   for (const { name, card } of cards) {

@@ -89,3 +89,34 @@ export const themes = {
     },
   }),
 }
+
+/**
+ * Teams' high contrast: the colours of Fluent's theme of that name. All bands are black there, so a card is readable only
+ * if its texts carry the meaning.
+ */
+export const highContrast = theme({
+  text: '#ffffff',
+  subtle: '#ffffff',
+  accent: '#1aebff',
+  good: '#3ff23f',
+  attention: '#ffff01',
+  warning: '#ffff01',
+  line: '#ffffff',
+  bands: {
+    default: '#000000',
+    emphasis: '#000000',
+    accent: '#000000',
+    good: '#000000',
+    attention: '#000000',
+    warning: '#000000',
+  },
+})
+
+/** Buttons and inputs of a card like those of Teams, which the renderer leaves to its host. `--attention` is a colour of the theme. */
+export const controlStyles = `
+  .ac-pushButton { font: 600 14px "Segoe UI", "Noto Sans"; padding: 5px 12px; border: 1px solid #8888; border-radius: 4px;
+    background: transparent; color: inherit; white-space: nowrap; }
+  .style-positive { background: #5b5fc7; color: #fff; } .style-destructive { color: var(--attention); border-color: var(--attention); }
+  .ac-input { width: 100%; box-sizing: border-box; font: 14px "Segoe UI", "Noto Sans"; padding: 5px 8px; background: #8881;
+    color: inherit; border: 1px solid #8886; border-radius: 4px; }
+  .ac-toggleInput { padding: 0; background: none; border: 0; }`

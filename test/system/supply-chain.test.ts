@@ -69,7 +69,8 @@ const isPermissive = (licence: string): boolean =>
 
 /** Other accepted licences, each with its reason (docs/decisions/8-dependencies.md). */
 const exceptions: readonly { name: RegExp; licence: string | undefined; onlyDevelopment: boolean }[] = [
-  // Of vitest: requires changes of its own files to be published. We change none.
+  // Of vitest, and the checker of accessibility: requires changes of its own files to be published. We change none.
+  { name: /^axe-core$/, licence: 'MPL-2.0', onlyDevelopment: true },
   { name: /^lightningcss(-[\w-]+)?$/, licence: 'MPL-2.0', onlyDevelopment: true },
   // Python's licence, which is permissive; of the parser in the API document's linter.
   { name: /^argparse$/, licence: '(PSF-2.0|Python-2.0)', onlyDevelopment: true },

@@ -14,6 +14,7 @@ import {
 import { linesOfBasis } from '../drafts/based-on.ts'
 import { about, aboutOf } from '../requests/about-request.ts'
 import { asCut, fact, fitting, room } from '../shared/facts.ts'
+import { askedAddress } from '../shared/links.ts'
 import { look, looks, rowLook, toKnow } from '../shared/look.ts'
 import { format, restText, strings } from '../shared/messages.ts'
 import { type CardJson, defineCard, firstThatFits, type ViewOf } from '../shared/render.ts'
@@ -46,7 +47,9 @@ export const approvalCard = defineCard({
     /** The changes since the earlier request; `changed` is their heading. */
     changes: z.array(fact),
     changed: z.string(),
-    details: z.array(fact).min(1),
+    /** The requested address: it has its own line, because an address of a site is wider than a column. */
+    address: z.string(),
+    details: z.array(fact),
     hiddenDetails: z.string(),
     comment: z.string(),
     commentMissing: z.boolean(),
@@ -94,7 +97,7 @@ export function approvalView(
   const colleagues = stage ? colleaguesOf(stage, viewer) : []
   const facts = plainFacts(request, most.value).slice(0, most.rows)
   const changes = changesOf(request, viewer, known, most.value).slice(0, most.rows)
-  const { shown, hidden } = fitting(detailFacts(request, viewer, facts), 0, most.details)
+  const { shown, hidden } = fitting(detailFacts(request, facts), 0, most.details)
   const conflict = request.addressConflict
   const urgency = conflict ? 'paused' : urgencyOf(stage, viewer)
   const handed = handedWith(stage, viewer)
@@ -124,6 +127,7 @@ export function approvalView(
     facts: facts.map(asCut),
     changes: changes.map(asCut),
     changed: format(texts.change.heading, { reference: request.basedOn?.reference ?? '' }),
+    address: askedAddress(request, viewer),
     details: shown,
     hiddenDetails: restText(strings.facts.more, hidden),
     comment: cut(form.comment, 500),

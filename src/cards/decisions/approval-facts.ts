@@ -115,11 +115,10 @@ export function plainFacts(request: Request, most: number): Fact[] {
   })
 }
 
-/** The facts under "Details", without those that are whole in plain view. */
-export function detailFacts(request: Request, viewer: Viewer, plain: readonly Fact[]): Fact[] {
+/** The facts under "Details" after the address, without those that are whole in plain view. */
+export function detailFacts(request: Request, plain: readonly Fact[]): Fact[] {
   const isShown = (one: Fact) => one.whole === undefined && plain.some(({ label }) => label === one.label)
   return [
-    { label: strings.field.address, value: askedAddress(request, viewer) },
     ...allFacts(request, 1024).filter((one) => !isShown(one)),
     ...(request.reason.length > longest.text ? reasonFact(request, 1024) : []),
   ]

@@ -4,6 +4,7 @@ import { basename } from 'node:path'
 import { GlobalSettings, Template } from 'adaptivecards-templating/lib/template-engine.js'
 import type { z } from 'zod'
 import { strings } from './messages.ts'
+import { withRowTitles } from './row-titles.ts'
 
 /** A card as it is sent: plain JSON. */
 export type CardJson = { readonly [key: string]: unknown }
@@ -12,7 +13,7 @@ const isPlainObject = (value: unknown): value is CardJson =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Names of JSON members with text that people see. Values of inputs stay unchanged, because the card sends them back. */
-const shownMembers = new Set(['text', 'title', 'label', 'placeholder'])
+const shownMembers = new Set(['text', 'title', 'label', 'placeholder', 'tooltip'])
 
 /** Control characters and bidirectional formatting characters (Unicode UAX #9). */
 const unseen = /(?![\t\n])\p{Cc}|[\u202a-\u202e\u2066-\u2069]/gu
@@ -42,7 +43,7 @@ function literalMember(name: string, member: unknown): unknown {
 }
 
 /** Members that the caller of a piece may set in addition to the piece's arguments. */
-const placement = new Set(['$when', '$data', 'id', 'spacing', 'separator', 'style'])
+const placement = new Set(['$when', '$data', 'id', 'spacing', 'separator', 'style', 'tooltip'])
 
 type Pieces = ReadonlyMap<string, CardJson>
 
@@ -190,7 +191,8 @@ export function expand(name: string, data: Readonly<Record<string, unknown>>): C
     if (!isPlainObject(card)) throw new Error(`card ${name} is not an object`)
     // Strict parsers refuse an empty list of buttons.
     const { actions, ...rest } = card
-    return withLiteralTexts(withoutEmpty(Array.isArray(actions) && actions.length === 0 ? rest : card))
+    const short = withLiteralTexts(withoutEmpty(Array.isArray(actions) && actions.length === 0 ? rest : card))
+    return firstThatFits([() => withRowTitles(short), () => withRowTitles(short, 2), () => short])
   } finally {
     GlobalSettings.getUndefinedFieldValueSubstitutionString = undefined
   }

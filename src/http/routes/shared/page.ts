@@ -21,6 +21,7 @@ export const pageOf = (content: string, referrer = 'no-referrer'): Page => ({
 <meta name="color-scheme" content="light dark">
 <title>Quartermaster</title>
 <style>
+html { background: Canvas; color: CanvasText }
 body { font: 1.1rem/1.5 system-ui, sans-serif; max-width: 32rem; margin: 4rem auto; padding: 0 1rem; overflow-wrap: anywhere }
 h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 1rem }
 h2 { font-size: 1.1rem; margin: 1.5rem 0 0.5rem }

@@ -1,0 +1,118 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { type Browser, chromium } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { auditCards, type Fault, openAudit } from '../support/card-audit.ts'
+import { samples } from '../support/card-samples.ts'
+import { highContrast, themes } from '../support/teams-themes.ts'
+
+const executablePath = '/usr/bin/chromium'
+const patience = 400_000
+const allThemes = { ...themes, highContrast }
+
+/** Faults of the renderer or of the host that no card can avoid. A test fails when one of them no longer occurs. */
+const exceptions: readonly { readonly reason: string; readonly excuses: (fault: Fault) => boolean }[] = [
+  {
+    reason: 'Hosts set the level of headings (textBlock.headingLevel); cards cannot.',
+    excuses: ({ rule, html }) => rule === 'aria-required-attr' && html.includes('role="heading"'),
+  },
+  {
+    reason: 'The renderer gives the text of `speak` to a card without a role.',
+    excuses: ({ rule, html }) => rule === 'aria-prohibited-attr' && html.includes('ac-adaptiveCard'),
+  },
+  {
+    reason: 'The renderer draws people pickers without their label. Teams has its own picker.',
+    excuses: ({ rule, html }) =>
+      ['label', 'aria-prohibited-attr', 'control-named', 'input-named-by-label'].includes(rule) &&
+      html.includes('ac-choiceSetInput-filtered-'),
+  },
+  {
+    reason: 'axe reads “New site” and “For a team” in two blocks as “New siteFor a team”. Our check does not.',
+    excuses: ({ rule }) => rule === 'label-content-name-mismatch',
+  },
+  {
+    reason: 'A mark has no letter, so axe cannot judge its contrast. The text next to it has the same meaning.',
+    excuses: ({ rule, is }) => rule === 'color-contrast' && is.includes('only non-text characters'),
+  },
+]
+
+const results = 'test/screenshots'
+
+/** Returns "rule count " for each rule. */
+function byRule(faults: readonly Fault[]): string {
+  const rules = [...new Set(faults.map(({ rule }) => rule))].sort()
+  return rules.map((rule) => `${rule} ${faults.filter((one) => one.rule === rule).length} `).join('')
+}
+
+// Without Chromium one test reports this and is skipped, instead of each one.
+const hasChromium = existsSync(executablePath)
+if (!hasChromium)
+  it('accessibility of cards: skipped, because Chromium is missing', ({ skip }) =>
+    skip('there is no Chromium here (apt-get install chromium)'))
+
+describe.runIf(hasChromium)('accessibility of every card, 320 px wide', () => {
+  let browser: Browser
+  const found = new Map<string, readonly Fault[]>()
+
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath, timeout: patience, args: ['--no-sandbox', '--disable-gpu'] })
+    for (const [name, theme] of Object.entries(allThemes)) {
+      const page = await browser.newPage()
+      page.setDefaultTimeout(patience)
+      await openAudit(page)
+      found.set(name, await auditCards(page, samples, theme))
+      await page.close()
+    }
+  }, patience)
+  afterAll(async () => {
+    await browser.close()
+    mkdirSync(results, { recursive: true })
+    writeFileSync(`${results}/card-accessibility.txt`, `${samples.map(({ name }) => resultOf(name)).join('\n')}\n`)
+    console.log(`Accessibility of ${resultOf()}; each card: ${results}/card-accessibility.txt`)
+  })
+
+  const excused = (fault: Fault) => exceptions.some(({ excuses }) => excuses(fault))
+  /** Returns the number of violations of a card, or of all, in each theme, by rules; those of an exception in brackets. */
+  const resultOf = (card?: string): string => {
+    const themes = [...found].map(([theme, all]) => {
+      const own = all.filter((one) => card === undefined || one.card === card)
+      const violations = own.filter((one) => !excused(one))
+      return `${theme} ${violations.length} ${byRule(violations)}(${byRule(own.filter(excused)).trim()})`
+    })
+    return `${card ?? `${samples.length} cards`}: ${themes.join(', ')}`
+  }
+
+  it.each(samples)('$name has no violation in light, dark and high contrast', ({ name }) => {
+    const faults = [...found].flatMap(([theme, all]) =>
+      all.filter((one) => one.card === name && !excused(one)).map((one) => ({ theme, ...one })),
+    )
+    expect(faults).toEqual([])
+  })
+
+  it('finds the faults of a bad card', async () => {
+    const body = [
+      { type: 'TextBlock', text: 'A warning in yellow', color: 'Warning' },
+      { type: 'TextBlock', text: 'The heading comes too late', style: 'heading' },
+      { type: 'Input.Text', id: 'name' },
+      {
+        type: 'Container',
+        selectAction: { type: 'Action.Submit', title: 'Open' },
+        items: [{ type: 'TextBlock', text: 'Ready' }],
+      },
+      { type: 'RichTextBlock', inlines: [{ type: 'TextRun', text: 'contoso.sharepoint.com/sites/'.padEnd(64, 'a') }] },
+    ]
+    const bad = { name: 'bad', rendered: () => ({ type: 'AdaptiveCard', version: '1.5', body }) }
+    const page = await browser.newPage()
+    await openAudit(page)
+    const rules = (await auditCards(page, [bad], themes.light)).map(({ rule }) => rule)
+    await page.close()
+    expect(rules).toEqual(
+      expect.arrayContaining([
+        ...['color-contrast', 'heading-first', 'label', 'control-named', 'row-read', 'wider-than-card', 'card-named'],
+      ]),
+    )
+  })
+
+  it.each(exceptions)('still needs the exception: $reason', ({ excuses }) => {
+    for (const [theme, all] of found) expect(all.filter(excuses).length, theme).toBeGreaterThan(0)
+  })
+})
