@@ -88,7 +88,7 @@ inChatWindows('the page /docs, in a real browser', { PLAYGROUND: 'off' }, (windo
     async () => {
       const operation = await tries('GET /templates/v1')
       expect(await operation.locator('.opblock-description').innerText()).toMatch(
-        /^Needs an access token of a person \(delegated\) for the scope api:\/\/.* or api:\/\/.*An application without a person can use a token/,
+        /^Returns the active templates .*\n\nNeeds an access token of a person \(delegated\) for the scope api:\/\/.* or api:\/\/.*An application without a person can use a token/,
       )
       const { status, body } = await executes(operation)
       expect([status, body.value.length > 0]).toEqual([200, true])
@@ -99,8 +99,8 @@ inChatWindows('the page /docs, in a real browser', { PLAYGROUND: 'off' }, (windo
   )
 
   it.each([
-    ['POST /collab/v1/spo', { displayName: 'Apollo', templateId: 'c3d1e5f7-0b1a-4a3e-b5d4-7e6f5a4b3c33' }],
-    ['POST /mail/v1/mailboxes', { name: 'lab-7', displayName: 'Laboratory', officeLocation: 'Basel, floor 3' }],
+    ['POST /collab/v1/spo/', { displayName: 'Apollo', templateId: 'c3d1e5f7-0b1a-4a3e-b5d4-7e6f5a4b3c33' }],
+    ['POST /mail/v1/mailboxes/', { name: 'lab-7', displayName: 'Laboratory', officeLocation: 'Basel, floor 3' }],
   ])(
     'sends %s twice, each time as a new call',
     async (call, body) => {

@@ -116,15 +116,11 @@ describe('a service without templates, in chat', () => {
   it('tells employees that nothing can be requested yet, and names helpers', async () => {
     await service.kim.installs()
     const welcome = await service.kim.sees(/Hello Kim Lee/)
-    for (const card of [
-      welcome,
-      await service.kim.says('hi'),
-      await service.kim.says('I need a room for six people'),
-    ]) {
+    for (const card of [welcome, await service.kim.says('hi')]) {
       expect(textOf(card.card)).toContain('You cannot request anything yet. Sam Roy can add a template.')
       expect(textOf(card.card)).not.toContain('Fill in a short form')
     }
-    for (const words of ['new site', 'new room', 'new']) {
+    for (const words of ['new site', 'new room', 'new', 'I need a room for six people']) {
       const text = textOf((await service.kim.says(words)).card)
       expect(text).toContain('There is no template that you can use for this request.')
       expect(text).toContain('Sam Roy can add a template.')
