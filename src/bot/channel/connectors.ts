@@ -39,6 +39,15 @@ export const connectors = {
   },
 } as const satisfies Record<string, Connector>
 
+const loopback: readonly string[] = ['127.0.0.1', 'localhost', '[::1]']
+
+/** Whether an address is the Agents Playground's, whose people pickers do not show the people chosen before. */
+export function isPlayground(serviceUrl: string | undefined): boolean {
+  if (serviceUrl === undefined || !URL.canParse(serviceUrl)) return false
+  const { hostname, pathname } = new URL(serviceUrl)
+  return loopback.includes(hostname) && pathname.startsWith('/_connector')
+}
+
 /**
  * Whether an address is the Bot connector's. Any other address would receive our cards and our token (reliability R24).
  * Loopback is allowed in local mode only, where the Playground is the connector.
@@ -50,7 +59,7 @@ export function isConnector(
 ): boolean {
   if (serviceUrl === undefined || !URL.canParse(serviceUrl)) return false
   const { protocol, hostname, port, username, password } = new URL(serviceUrl)
-  if (allowLoopback && ['127.0.0.1', 'localhost', '[::1]'].includes(hostname)) return true
+  if (allowLoopback && loopback.includes(hostname)) return true
   if (port !== '' || username !== '' || password !== '') return false
   return (
     protocol === 'https:' && hosts.some((host) => (host.startsWith('.') ? hostname.endsWith(host) : hostname === host))

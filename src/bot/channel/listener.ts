@@ -20,6 +20,7 @@ import {
 import { adminHealthCommand } from '../operations/index.ts'
 import { cardActions, parseCommand } from '../registry.ts'
 import { createPacedChats, type PacedChats } from './chat-pace.ts'
+import { isPlayground } from './connectors.ts'
 import { isPassing, refusalOf } from './refusal.ts'
 import { answerKey, logKey, respond, respondBelow, respondMessage } from './respond.ts'
 import {
@@ -173,7 +174,8 @@ export class Listener implements Middleware {
     const { now, core } = this.#services
     const { siteRoot, otherSiteOrigins, outlookRoot } = core
     const id = activity.from.aadObjectId ?? ''
-    return { id, locale, timeZone, now: now(), siteRoot, otherSiteOrigins, outlookRoot }
+    const hidesChosen = isPlayground(activity.serviceUrl)
+    return { id, locale, timeZone, now: now(), siteRoot, otherSiteOrigins, outlookRoot, hidesChosen }
   }
 
   /** Stores the personal chat. A chat that is new or open again then gets the cards that it missed. */

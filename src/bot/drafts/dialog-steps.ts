@@ -65,6 +65,7 @@ export const dialogSteps = {
         mailDomain,
         names,
         earlierEnd,
+        hidesChosen: viewer.hidesChosen,
         ...(outdated && { notice: 'stale' as const }),
       })
       return { card, at: { step: 'details', requestId: draft.requestId } }

@@ -11,7 +11,7 @@ import {
 } from '../../core/index.ts'
 import { withoutScheme } from '../shared/links.ts'
 import { format, strings } from '../shared/messages.ts'
-import { cut, isDay, longest } from '../shared/texts.ts'
+import { cut, isDay, longest, peopleList } from '../shared/texts.ts'
 import { choice, faultLine } from './form-faults.ts'
 
 /** The sentence about the earlier request that a form is based on; `''` without one. */
@@ -31,6 +31,8 @@ export interface RequestForm {
   /** The names that result from the typed ones. */
   readonly names: NamePreview
   readonly notice?: 'stale' | undefined
+  /** Whether the client shows pickers without the people chosen before, so that lines under the pickers name them. */
+  readonly hidesChosen?: boolean | undefined
   /** How the earlier request of the draft ended. */
   readonly earlierEnd?: BasedOn['ended']
 }
@@ -51,6 +53,11 @@ export const formInput = z.strictObject({
   maxLength: z.int(),
   value: z.union([z.number(), z.string()]),
   choices: z.array(choice),
+  /** The chosen people of a picker, if the client does not show them in it; else `''`. */
+  chosen: z.string(),
+  /** The id and label of the toggle that removes these people, if there is one; else `''`. */
+  removes: z.string(),
+  removesLabel: z.string(),
   fault: faultLine,
   /** Lines under the input, if it has no fault. */
   help: z.array(z.strictObject({ text: z.string() })),
@@ -84,6 +91,9 @@ export function inputOf({ required = false, ...input }: InputOptions): FormInput
     group: '',
     placeholder: '',
     choices: [],
+    chosen: '',
+    removes: '',
+    removesLabel: '',
     checks: false,
     joins: false,
     ...input,
@@ -104,6 +114,23 @@ export function chosenAmong(people: readonly { id: string; displayName: string }
   return people
     .filter(({ id }) => chosen.includes(id.toLowerCase()))
     .map(({ id, displayName }) => ({ title: cut(displayName, longest.name), value: id }))
+}
+
+/** The id of the toggle that removes the chosen people of a picker. */
+export const removalOf = (id: string): string => `remove.${id}`
+
+/** Names the chosen people in a line under their picker. A click on a toggle removes them. */
+export function withChosen(input: FormInput): FormInput {
+  if (!isPicker(input) || input.choices.length === 0) return input
+  const names = input.choices.map(({ title }) => ({ displayName: title }))
+  const count = names.length
+  const chosen = input.type === 'people' ? strings.form.chosenPeople : strings.form.chosenPerson
+  return {
+    ...input,
+    chosen: format(chosen, { people: peopleList(names, 'and') }),
+    removes: removalOf(input.id),
+    removesLabel: format(strings.form.removeChosen, { count, name: names[0]?.displayName ?? '' }),
+  }
 }
 
 /** The inputs of a template's own questions, in their order. */

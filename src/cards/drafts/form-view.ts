@@ -15,7 +15,7 @@ import { format, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, listOf, longest, quantity } from '../shared/texts.ts'
 import { faultsOfForm, formFaults, partsOf } from './form-faults.ts'
-import { basisOf, formInput, type RequestForm } from './form-input.ts'
+import { basisOf, formInput, type RequestForm, withChosen } from './form-input.ts'
 import { mailboxForm } from './mailbox-form.ts'
 import { siteForm } from './site-form.ts'
 
@@ -87,7 +87,8 @@ export function requestFormView(form: RequestForm, maxOfFields = Number.POSITIVE
     resource: isMailboxKind(kind) ? 'mailbox' : 'site',
   })
   const input = own.inputs(form, ids, faults.lineOf)
-  const drawn = (some: readonly string[]) => some.flatMap((id) => input(id) ?? [])
+  const drawn = (some: readonly string[]) =>
+    some.flatMap((id) => input(id) ?? []).map((one) => (form.hidesChosen ? withChosen(one) : one))
   const behind = drawn(more)
   const sections: FormView['sections'] = [{ id: 'front', open: true, style: 'default', inputs: drawn(front) }]
   if (behind.length > 0) {

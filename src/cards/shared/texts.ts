@@ -18,6 +18,8 @@ export interface Viewer {
   readonly outlookRoot: string
   /** Admins read the error of Microsoft 365; everybody else reads our text for it. */
   readonly isAdmin?: boolean
+  /** Whether the person's client shows pickers without the people chosen before. Teams shows these people. */
+  readonly hidesChosen?: boolean
 }
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
