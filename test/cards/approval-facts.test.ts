@@ -6,14 +6,18 @@ import {
   approvedBy,
   at,
   dana,
+  draftOf,
+  filled,
   kim,
   omar,
+  planOf,
   priya,
   projectSite,
   requestOf,
   stageOf,
   viewerOf,
 } from '../support/card-requests.ts'
+import { notSimilar } from '../support/card-similar.ts'
 import { templateOf } from '../support/card-world.ts'
 import { nodesOf, textOf } from '../support/cards.ts'
 
@@ -33,6 +37,15 @@ const marked = (card: ReturnType<typeof show>, mark: string): string[] =>
     const [first, text] = columns.map((column) => textOf({ body: [column] }))
     return first?.trim() === mark ? [String(text).trim()] : []
   })
+
+describe('the review', () => {
+  it('names a guest before the request is sent', () => {
+    const review = (guests: string[]) =>
+      textOf(cards.review({ ...notSimilar, draft: draftOf(filled), plan: planOf({ guests }) }))
+    expect(review([dana.id])).toContain('Dana Fox is a guest of your organisation.')
+    expect(review([])).not.toContain('guest')
+  })
+})
 
 describe('the approval card', () => {
   it('shows ✓ only for checks of this moment and for decisions', () => {
@@ -60,6 +73,20 @@ describe('the approval card', () => {
     expect(marked(show(requestOf(), omar), '!')).toEqual([])
     const details = { ...mailboxes.waiting.details, permissions: { [dana.id]: 'FullAccess' as const } }
     expect(marked(show({ ...mailboxes.waiting, details }, dana), '!')).toContain('You get full access to this mailbox')
+  })
+
+  it('marks guests among the owners by the directory, not by their names', () => {
+    const named = { ...priya, displayName: 'Priya Nair (Guest)' }
+    const owners = [kim, named, dana]
+    expect(marked(show(requestOf({ owners, guests: [] }), omar), '!')).toEqual([])
+    expect(marked(show(requestOf({ owners, guests: [dana.id] }), omar), '!')).toEqual(['Dana Fox is a guest'])
+    const two = marked(show(requestOf({ owners, guests: [dana.id, priya.id] }), omar), '!')
+    expect(two).toEqual(['Priya Nair (Guest) and Dana Fox are guests'])
+    const { people, details } = mailboxes.waiting
+    const [owner] = people
+    const mailbox = { ...mailboxes.waiting, details: { ...details, primaryOwner: owner?.id ?? '' } }
+    const ofMailbox = marked(show({ ...mailbox, guests: [owner?.id ?? ''] }, omar), '!')
+    expect(ofMailbox).toContain(`${owner?.displayName} is a guest`)
   })
 
   it('shows each change since the earlier request from its old value to its new one', () => {

@@ -180,7 +180,7 @@ const ofSites: readonly Sample[] = [
   sample(
     'similar',
     reviewCard,
-    reviewView({ ...similarSites, draft: draftOf(filled, { version: 3 }), plan: planOf() }),
+    reviewView({ ...similarSites, draft: draftOf(filled, { version: 3 }), plan: planOf({ guests: [dana.id] }) }),
   ),
   ...Object.entries(requests).map(([variant, request]) =>
     sample(variant, requestStatusCard, requestStatusView(request, asKim)),
@@ -190,7 +190,7 @@ const ofSites: readonly Sample[] = [
   sample(
     'duplicate',
     approvalCard,
-    approvalView(requests.waiting, asDana, undefined, {
+    approvalView({ ...requests.waiting, guests: [dana.id] }, asDana, undefined, {
       address: 'free',
       duplicates: [requestOf({ number: 1040, requester: omar }), requestOf({ approvals: [stageOf(1, [priya])] })],
     }),

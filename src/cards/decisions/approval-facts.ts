@@ -9,7 +9,7 @@ import {
   referenceOf,
 } from '../../core/index.ts'
 import { changedNames, inputNames } from '../drafts/based-on.ts'
-import { labelFact, mainFacts, otherFacts, peopleWith, reasonFact } from '../requests/request-facts.ts'
+import { guestsOf, labelFact, mainFacts, otherFacts, peopleWith, reasonFact } from '../requests/request-facts.ts'
 import { asCut, type Fact } from '../shared/facts.ts'
 import { askedAddress } from '../shared/links.ts'
 import { marks, type RowLook } from '../shared/look.ts'
@@ -17,7 +17,7 @@ import { format, strings } from '../shared/messages.ts'
 import { cut, decidedBy, longest, moment, peopleList, shortName, type Viewer } from '../shared/texts.ts'
 import { becauseOf, type Line, sinceWhat } from './stage-texts.ts'
 
-type ApprovalCheck = keyof typeof strings.approval.check
+type ApprovalCheck = Exclude<keyof typeof strings.approval.check, 'guests'>
 
 interface CheckRow {
   readonly text: string
@@ -40,6 +40,7 @@ export function checksOf(request: Request, viewer: Viewer, { address, duplicates
   return [
     addressRow(request, address),
     ...duplicates.slice(0, 2).map((one) => duplicateRow(one, viewer)),
+    ...guestRow(request),
     ...peopleRows(request),
     ...ownPart(request, viewer),
     ...(decisions.length > 0 ? [row('approvedBy', marks.good, decidedBy(decisions))] : []),
@@ -66,6 +67,12 @@ function duplicateRow(other: Request, viewer: Viewer): CheckRow {
   if (!isReadable) return row('duplicateHidden', marks.attention)
   const value = `${referenceOf(other)} (${cut(other.details.displayName, longest.name)})`
   return row('duplicate', marks.attention, value, shortName(other.requester))
+}
+
+function guestRow(request: Request): CheckRow[] {
+  const guests = guestsOf(request)
+  const text = format(strings.approval.check.guests, { people: peopleList(guests, 'and'), count: guests.length })
+  return guests.length > 0 ? [{ text, look: marks.attention }] : []
 }
 
 function peopleRows(request: Request): CheckRow[] {

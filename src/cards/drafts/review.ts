@@ -17,7 +17,7 @@ import {
   type Warning,
 } from '../../core/index.ts'
 import { endDay } from '../decisions/stage-texts.ts'
-import { isReadable, labelFact, mainFacts, otherFacts, reasonFact } from '../requests/request-facts.ts'
+import { guestsOf, isReadable, labelFact, mainFacts, otherFacts, reasonFact } from '../requests/request-facts.ts'
 import { asCut, type Fact, fact, fitting, room } from '../shared/facts.ts'
 import { siteLink, withoutScheme } from '../shared/links.ts'
 import { format, restText, strings } from '../shared/messages.ts'
@@ -107,7 +107,7 @@ export function reviewView(review: Review): ViewOf<typeof reviewCard> {
   const own = before.length + after.length
   const outlook = review.outlook ?? { approvals, warnings: [] }
   const ofFields = isForMailboxPlan(plan) ? fieldLines(plan, fieldWarnings(plan)) : []
-  const warnings = warningLines(outlook, viewer, undefined, ofFields)
+  const warnings = warningLines(outlook, viewer, { first: guestLines(plan), last: ofFields })
   const stages = stageRows(outlook.approvals)
   const taken = JSON.stringify([warnings, stages]).length + costOfRow * (warnings.shown.length + stages.length)
   const { shown, hidden } = fitting([...before, ...after, ...otherFacts(of)], maxFacts, room - taken)
@@ -219,15 +219,27 @@ export const stageRowOf = (stage: ApprovalStage): z.output<typeof stageRow> => {
   return { number: stage.stage, text: format(strings.review.stage[ruleOf(stage)], values) }
 }
 
-/** Warnings as sentences, except those that the card shows elsewhere. `unknownToken`: the sentence about a missing property. */
+function guestLines(plan: Plan): string[] {
+  const guests = guestsOf(plan)
+  const values = { people: peopleList(guests, 'and'), count: guests.length }
+  return guests.length > 0 ? [format(strings.review.warning.guests, values)] : []
+}
+
+/** Other sentences for a list of warnings, and the sentence about a missing property. */
+interface WarningTexts {
+  readonly unknownToken?: string
+  readonly first?: readonly string[]
+  readonly last?: readonly string[]
+}
+
+/** Warnings as sentences, except those that the card shows elsewhere. */
 export function warningLines(
   { approvals, warnings }: Outlook,
   viewer: Viewer,
-  unknownToken: string = strings.review.warning.unknownToken,
-  ofFields: readonly string[] = [],
+  { unknownToken = strings.review.warning.unknownToken, first = [], last = [] }: WarningTexts = {},
 ): { shown: string[]; more: string } {
   const known = warnings.flatMap((warning) => warningTexts(warning, approvals.length > 1, viewer, unknownToken))
-  const lines = [...known, ...ofFields]
+  const lines = [...first, ...known, ...last]
   return {
     shown: lines.slice(0, maxWarnings),
     more: restText(strings.review.warning.more, lines.length - maxWarnings),

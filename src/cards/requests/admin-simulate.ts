@@ -46,7 +46,7 @@ export function adminSimulateView(
     ...limitFacts({ template }),
     ...defaultFacts(preview, template),
   ])
-  const warnings = warningLines(outlook, viewer, strings.simulate.unknownToken)
+  const warnings = warningLines(outlook, viewer, { unknownToken: strings.simulate.unknownToken })
   return {
     kind: template.kind,
     templateName: signed(template, longest.title),

@@ -84,6 +84,10 @@ export function peopleWith(
   )
 }
 
+/** The people with rights who are guests in the directory. Their names do not decide. */
+export const guestsOf = (of: Described & { readonly guests?: readonly string[] | undefined }): Person[] =>
+  (isMailbox(of) ? of.people : of.owners).filter(({ id }) => of.guests?.includes(id))
+
 /** Whether anybody can open the mailbox. */
 export const isReadable = (of: Pick<DescribedMailbox, 'details' | 'people'>): boolean =>
   peopleWith(of, 'FullAccess') !== ''
