@@ -1,5 +1,9 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { beginningsOf, likeness, similarFrom } from '../../src/core/naming/similar.ts'
+
+const permuted = (of: readonly string[]) =>
+  fc.shuffledSubarray([...of], { minLength: of.length }).map((words) => words.join(' '))
 
 describe('two names', () => {
   it.each([
@@ -23,6 +27,10 @@ describe('two names', () => {
     ['Отдел продаж', 'Отдел продажи'],
     ['Team Site', 'team site'],
     ['Room 4.12', 'Room 4-12'],
+    ['Northwind customer care', 'Customer care Northwind'],
+    ['Northwind customer care', 'Northwind custommer care team'],
+    ['Sales Forse EMEA', 'Salesforce EMEA'],
+    ['Customer care', 'Northwind customer care'],
   ])('“%s” and “%s” are similar', (one, other) => {
     expect(likeness(one, other)).toBeGreaterThanOrEqual(similarFrom)
     expect(likeness(other, one)).toBeCloseTo(likeness(one, other), 10)
@@ -36,6 +44,11 @@ describe('two names', () => {
     ['Projector 1', 'Projector 2'],
     ['Budget 2025', 'Budget 2026'],
     ['Project Team Site A', 'Project Team Site B'],
+    ['Tailspin customer care', 'Northwind customer care'],
+    ['Northwind customer care', 'Southwind customer care'],
+    ['Acme customer support desk', 'Apex customer support desk'],
+    ['Aurora Launch Plan', 'Aurora Launch Budget'],
+    ['Marketing Budget 2025', 'Marketing Budget 2026'],
     ['HR', 'HQ'],
     ['Team Site', 'Project Site'],
     ['市场部', '财务部'],
@@ -45,6 +58,40 @@ describe('two names', () => {
   ])('“%s” and “%s” are not similar', (one, other) => {
     expect(likeness(one, other)).toBeLessThan(similarFrom)
     expect(likeness(other, one)).toBeLessThan(similarFrom)
+  })
+
+  const customers = ['Northwind', 'Southwind', 'Tailspin', 'Fabrikam', 'Contoso', 'Adatum', 'Litware', 'Acme', 'Apex']
+  const ordinary = ['customer', 'care', 'support', 'service', 'desk', 'orders', 'portal', 'contracts', 'for', 'team']
+  const twoCustomers = fc.shuffledSubarray(customers, { minLength: 2, maxLength: 2 })
+  const words = fc.shuffledSubarray(ordinary, { maxLength: 6 })
+
+  it('of different customers are not similar, whatever ordinary words they share', () => {
+    fc.assert(
+      fc.property(twoCustomers, words, fc.nat(6), fc.nat(6), ([one = '', other = ''], shared, place, otherPlace) => {
+        const [name, otherName] = [shared.toSpliced(place, 0, one), shared.toSpliced(otherPlace, 0, other)]
+        expect(likeness(name.join(' '), otherName.join(' '))).toBeLessThan(similarFrom)
+      }),
+    )
+  })
+
+  it('with the same words in another order are as similar as equal names', () => {
+    const names = fc
+      .tuple(fc.constantFrom(...customers), words)
+      .chain(([customer, shared]) => fc.tuple(permuted([customer, ...shared]), permuted([customer, ...shared])))
+    fc.assert(
+      fc.property(names, ([one, other]) => {
+        expect(likeness(one, other)).toBeCloseTo(1, 10)
+      }),
+    )
+  })
+
+  it('have one likeness in both directions', () => {
+    const name = fc.array(fc.constantFrom(...customers, ...ordinary, 'custommer', 'suport', 'Northwynd', '2026', '7'))
+    fc.assert(
+      fc.property(name, name, (one, other) => {
+        expect(likeness(one.join(' '), other.join(' '))).toBeCloseTo(likeness(other.join(' '), one.join(' ')), 10)
+      }),
+    )
   })
 
   it('are more similar with more common words that are not frequent', () => {

@@ -71,25 +71,44 @@ const weightOf = (word: string): number => (commonWords.has(word) ? commonWeight
 
 /**
  * Returns the likeness of two names, 0 to 1: the weight of their common words in all words (Dice's coefficient) with tolerance for
- * typing errors, or the likeness without spaces. Numbers must be equal.
+ * typing errors, or the likeness without spaces. Numbers must be equal. Two names that each have a word of their own have the
+ * likeness 0, although they have other words in common: "Northwind customer care" and "Tailspin customer care".
  */
 export function likeness(one: string, other: string): number {
   const [words, others] = [wordsOf(one), wordsOf(other)]
   if (words.length === 0 || others.length === 0) return 0
-  return Math.max(sharedWords(words, others), sameLetters(words, others))
+  return Math.max(sharedWords(words, others), sharedWords(others, words), sameLetters(words, others))
 }
 
 function sharedWords(words: readonly string[], others: readonly string[]): number {
   const left = [...others]
+  const own: string[] = []
   let shared = 0
   for (const word of words) {
     const alike = left.map((each) => sameWord(word, each))
     const best = Math.max(0, ...alike)
-    if (best === 0) continue
+    if (best === 0) {
+      own.push(word)
+      continue
+    }
     const [taken = word] = left.splice(alike.indexOf(best), 1)
     shared += best * (weightOf(word) + weightOf(taken))
   }
+  if (own.some(distinguishes) && left.some(distinguishes)) return 0
   return shared / [...words, ...others].reduce((sum, word) => sum + weightOf(word), 0)
+}
+
+/** Whether a word shows which of two resources is meant. Pairs of letters do not: another order gives other pairs. */
+const distinguishes = (word: string): boolean => weightOf(word) === 1 && !isUnspaced.test(word)
+
+/** Returns the words that the other name does not have, each as often as it has more of them. */
+function without(words: readonly string[], others: readonly string[]): string[] {
+  const left = [...others]
+  return words.filter((word) => {
+    const at = left.indexOf(word)
+    if (at >= 0) left.splice(at, 1)
+    return at < 0
+  })
 }
 
 function sameWord(one: string, other: string): number {
@@ -99,12 +118,15 @@ function sameWord(one: string, other: string): number {
   return likely >= sameWordFrom ? likely : 0
 }
 
-/** Compares names without spaces ("Salesforce", "Sales Force"), with tolerance for typing errors in long names. */
+/**
+ * Compares names without spaces ("Salesforce", "Sales Force"), with tolerance for typing errors in the long part that is not equal
+ * word by word.
+ */
 function sameLetters(words: readonly string[], others: readonly string[]): number {
   if (words.join('') === others.join('')) return 1
   const numbers = (of: readonly string[]) => of.filter((word) => isNumber.test(word)).join(' ')
   const uncommon = (of: readonly string[]) => of.filter((word) => weightOf(word) === 1).join('')
-  const [run, otherRun] = [uncommon(words), uncommon(others)]
+  const [run, otherRun] = [uncommon(without(words, others)), uncommon(without(others, words))]
   if (numbers(words) !== numbers(others) || Math.min(run.length, otherRun.length) < shortestRun) return 0
   const likely = closeness(run, otherRun)
   return likely >= sameRunFrom ? likely : 0
