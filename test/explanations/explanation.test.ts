@@ -16,7 +16,7 @@ import { kim, requests, viewerOf } from '../support/card-requests.ts'
 import { textOf } from '../support/cards.ts'
 import { cases, now } from '../support/explained-requests.ts'
 
-const all: readonly { request: Request; timeline?: readonly AuditEntry[] }[] = [
+const all: readonly { request: Request; timeline?: readonly AuditEntry[]; inDigest?: readonly string[] }[] = [
   ...Object.values(cases),
   ...[...Object.values(requests), ...Object.values(mailboxes)].map((request) => ({ request })),
 ]
@@ -47,8 +47,8 @@ function invented(one: Explanation, request: Request, timeline: readonly AuditEn
 }
 
 describe('an explanation', () => {
-  it.each(Object.entries(cases))('contains %s', (key, { request, timeline = [], says }) => {
-    const lines = explain(request, timeline, now)
+  it.each(Object.entries(cases))('contains %s', (key, { request, timeline = [], inDigest, says }) => {
+    const lines = explain(request, timeline, now, new Set(inDigest))
     expect(lines.map(apiTexts.explanation)).toContain(says)
     const found = lines.find((one) => apiTexts.explanation(one) === says)
     const [code, why] = key.split('.')
@@ -64,7 +64,9 @@ describe('an explanation', () => {
 
   it('uses every code', () => {
     const used = new Set(
-      all.flatMap(({ request, timeline = [] }) => explain(request, timeline, now)).map((one) => one.code),
+      all
+        .flatMap(({ request, timeline = [], inDigest }) => explain(request, timeline, now, new Set(inDigest)))
+        .map((one) => one.code),
     )
     expect([...used].toSorted()).toEqual([...explanationCodes].toSorted())
   })

@@ -159,10 +159,10 @@ describe('the daily digest', () => {
 
   it('can be disabled and enabled by each person', async () => {
     const standing = (person: Person) => core9().readDigestSetting(actorOf(person))
-    expect(await standing(dana)).toEqual({ hour: 8, isOn: true })
-    expect(await core9().chooseDigest(actorOf(dana), { isOn: false })).toEqual({ hour: 8, isOn: false })
-    expect(await core9().chooseDigest(actorOf(dana), { isOn: false })).toEqual({ hour: 8, isOn: false })
-    expect(await standing(priya)).toEqual({ hour: 8, isOn: true })
+    expect(await standing(dana)).toEqual({ hour: 8, isOn: true, remindAfterHours: 24 })
+    expect(await core9().chooseDigest(actorOf(dana), { isOn: false })).toMatchObject({ hour: 8, isOn: false })
+    expect(await core9().chooseDigest(actorOf(dana), { isOn: false })).toMatchObject({ hour: 8, isOn: false })
+    expect(await standing(priya)).toMatchObject({ hour: 8, isOn: true })
     at('2027-03-31T07:00:00Z')
     expect((await turn()).map((one) => one.split(' ')[0])).toEqual(['Priya'])
     await core9().chooseDigest(actorOf(dana), { isOn: true })
@@ -173,7 +173,7 @@ describe('the daily digest', () => {
   it('can be disabled for everybody by a setting', async () => {
     at('2027-04-02T07:00:00Z')
     expect(await turn({ digest: null })).toEqual([])
-    expect(await core9({ digest: null }).readDigestSetting(actorOf(dana))).toEqual({ hour: null, isOn: false })
+    expect(await core9({ digest: null }).readDigestSetting(actorOf(dana))).toMatchObject({ hour: null, isOn: false })
   })
 
   it('does not go to people without access', async () => {
@@ -206,7 +206,9 @@ describe('the daily digest', () => {
     const digest = await core9().readDigest(actorOf(priya, true))
     expect(digest.admin).toMatchObject({ failed: 0, givenUp: 0, health: 'green' })
     expect(digest.admin?.stuck).toBeGreaterThan(0)
-    const text = textOf(cards.digest(digest, { hour: 8, isOn: true }, viewerOf(priya, { isAdmin: true })))
+    const text = textOf(
+      cards.digest(digest, { hour: 8, isOn: true, remindAfterHours: 24 }, viewerOf(priya, { isAdmin: true })),
+    )
     expect(text).toContain('For admins')
     expect(text).toContain('The service is healthy')
     expect((await core9().readDigest(actorOf(priya))).admin).toBeUndefined()
@@ -261,6 +263,32 @@ describe('a reminder to a person with the digest', () => {
     await core9().nudge(actorOf(kim), { requestId })
     const { reminders } = await afterADay(requestId)
     expect(reminders.sort()).toEqual([dana.id, omar.id].sort())
+  })
+
+  it('is not announced by `why`, which names the people whose summary replaces it', async () => {
+    const requestId = await ask()
+    const due = async (settings = {}) =>
+      (await core9(settings).readExplanation(actorOf(kim), { requestId }))
+        .filter(({ code }) => code === 'will-remind' || code === 'in-summary')
+        .map(({ code, people = [] }) => `${code}: ${people.map(({ displayName }) => displayName).join(', ')}`)
+    expect(await due()).toEqual(['in-summary: Dana Fox, Omar Haddad'])
+    await core9().chooseDigest(actorOf(omar), { isOn: false })
+    expect(await due()).toEqual(['in-summary: Dana Fox', 'will-remind: Omar Haddad'])
+    await core9().chooseDigest(actorOf(omar), { isOn: true })
+    expect(await due({ digest: null })).toEqual(['will-remind: Dana Fox, Omar Haddad'])
+    await afterADay(requestId)
+    expect(await due()).toEqual(['in-summary: Dana Fox, Omar Haddad'])
+  })
+
+  it('is announced by `digest` with the time of the settings', async () => {
+    const trial = {
+      approvals: { reachMinutes: 10, remindAfterHours: 0.15, escalateAfterHours: 72, expireAfterDays: 14 },
+    }
+    const chosen = await core9(trial).readDigestSetting(actorOf(dana))
+    const off = { ...chosen, isOn: false }
+    expect(textOf(cards.digestChoice(off, viewerOf(dana)))).toContain('remind you of each request after 9 min')
+    const never = { ...off, remindAfterHours: 0 }
+    expect(textOf(cards.digestChoice(never, viewerOf(dana)))).toContain('I do not usually send reminders.')
   })
 
   it('is sent to people who have disabled the digest', async () => {

@@ -6,7 +6,7 @@ import { stuckEntries } from './card-samples-admin.ts'
 
 const asDana = viewerOf(dana)
 const asSam = viewerOf(sam, { isAdmin: true })
-const morning = { hour: 8, isOn: true }
+const morning = { hour: 8, isOn: true, remindAfterHours: 24 }
 
 const waitingSince = (request: Request, number: number, since: string, displayName?: string): AwaitedEntry => {
   const details = displayName === undefined ? request.details : { ...request.details, displayName }
@@ -46,8 +46,8 @@ export const digestSamples: readonly Sample[] = [
   sample('', digestCard, digestView(approving, morning, asDana)),
   sample('everything', digestCard, digestView(all, morning, asSam)),
   sample('admin', digestCard, digestView(ofAdmin, { ...morning, isOn: false }, asSam)),
-  sample('nothing', digestCard, digestView(none, { hour: null, isOn: false }, asSam)),
+  sample('nothing', digestCard, digestView(none, { hour: null, isOn: false, remindAfterHours: 24 }, asSam)),
   sample('', digestChoiceCard, digestChoiceView(morning, asDana)),
-  sample('off', digestChoiceCard, digestChoiceView({ hour: 17, isOn: false }, asDana)),
-  sample('off-for-all', digestChoiceCard, digestChoiceView({ hour: null, isOn: false }, asDana)),
+  sample('off', digestChoiceCard, digestChoiceView({ hour: 17, isOn: false, remindAfterHours: 24 }, asDana)),
+  sample('off-for-all', digestChoiceCard, digestChoiceView({ hour: null, isOn: false, remindAfterHours: 24 }, asDana)),
 ]

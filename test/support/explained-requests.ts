@@ -7,6 +7,8 @@ import { approvedBy, at, dana, kim, omar, priya, rejectedBy, sam, stageOf, tenan
 export interface Explained {
   readonly request: Request
   readonly timeline?: readonly AuditEntry[]
+  /** The ids of the people with the daily digest. */
+  readonly inDigest?: readonly string[]
   readonly says: string
 }
 
@@ -282,7 +284,12 @@ export const cases: Readonly<Record<ExplanationKey, Explained>> = {
   },
   'will-remind': {
     request: waits({ times }),
-    says: `Without a decision, the approvers get a reminder (${times.remindAt}).`,
+    says: `Without a decision, a reminder goes to Dana Fox and Omar Haddad (${times.remindAt}).`,
+  },
+  'in-summary': {
+    request: waits({ times }),
+    inDigest: [dana.id],
+    says: 'No reminder goes to Dana Fox: the daily summary shows the request.',
   },
   'will-escalate': {
     request: waits({ times }),

@@ -15,7 +15,7 @@ import { lookOf, reasonOf } from '../requests/admin-queue.ts'
 import { look, looks, marks, plain, rowLook } from '../shared/look.ts'
 import { format, restText, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
-import { cut, hourOf, quantity, shortName, sinceDay, time, type Viewer } from '../shared/texts.ts'
+import { cut, duration, hourOf, quantity, shortName, sinceDay, time, type Viewer } from '../shared/texts.ts'
 
 const texts = strings.digest
 const row = {
@@ -64,7 +64,8 @@ const maxRows = { approver: { approvals: 6, stuck: 0 }, admin: { approvals: 4, s
  * Shows the requests that wait for the viewer's decision, the longest wait first; for an admin also the health of the
  * service.
  */
-export function digestView(digest: Digest, { hour, isOn }: DigestSetting, viewer: Viewer): View {
+export function digestView(digest: Digest, setting: DigestSetting, viewer: Viewer): View {
+  const { hour, isOn } = setting
   const { approvals, admin } = digest
   const most = maxRows[admin ? 'admin' : 'approver']
   const shown = approvals.entries.slice(0, most.approvals)
@@ -94,7 +95,10 @@ export function digestView(digest: Digest, { hour, isOn }: DigestSetting, viewer
     stuck,
     health,
     healthLook: healthMarks[health],
-    comes: hour === null ? texts.offForAll : format(isOn ? texts.on : texts.off, { at: hourOf(hour, viewer) }),
+    comes:
+      hour === null
+        ? texts.offForAll
+        : format(isOn ? texts.on : texts.off, { at: hourOf(hour, viewer), reminder: reminderText(setting) }),
     switches: hour === null ? '' : isOn ? 'off' : 'on',
   }
 }
@@ -129,12 +133,24 @@ function stuckRow(entry: QueueEntry, viewer: Viewer): View['stuck'][number] {
   }
 }
 
+const hourMilliseconds = 3_600_000
+
+/** When people without the digest get a reminder of a request. */
+const reminderText = ({ remindAfterHours: hours }: DigestSetting): string =>
+  hours > 0
+    ? format(strings.digestChoice.reminder, { after: duration(hours * hourMilliseconds) })
+    : strings.digestChoice.noReminder
+
 /** Whether the viewer gets the digest, and at which hour. */
-export function digestChoiceView({ hour: at, isOn }: DigestSetting, viewer: Viewer): ViewOf<typeof digestChoiceCard> {
+export function digestChoiceView(setting: DigestSetting, viewer: Viewer): ViewOf<typeof digestChoiceCard> {
+  const { hour: at, isOn } = setting
   const heading = at === null ? 'offForAll' : isOn ? 'on' : 'off'
   return {
     heading,
     look: heading === 'on' ? looks.succeeded : { ...plain, mark: '–' },
-    what: format(strings.digestChoice.what[heading], { at: at === null ? '' : hourOf(at, viewer) }),
+    what: format(strings.digestChoice.what[heading], {
+      at: at === null ? '' : hourOf(at, viewer),
+      reminder: reminderText(setting),
+    }),
   }
 }

@@ -54,6 +54,7 @@ export const explanationKeys = [
   'rejected-override.notKept',
   'rejected-instead',
   'will-remind',
+  'in-summary',
   'will-escalate',
   'will-expire',
   'next-approval',

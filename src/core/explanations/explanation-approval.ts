@@ -12,8 +12,15 @@ import type { Person } from '../shared/index.ts'
 import { type JudgedCondition, titleOfFound } from '../templates/index.ts'
 import type { ExplanationLine } from './codes.ts'
 
-/** Explains why these people are the approvers, who may decide instead of them, and what happens without a decision. */
-export function whyThisApprover(request: Request, now: Date): ExplanationLine[] {
+/**
+ * Explains why these people are the approvers, who may decide instead of them, and what happens without a decision. `inDigest`: the
+ * ids of the people whose daily digest replaces the reminder.
+ */
+export function whyThisApprover(
+  request: Request,
+  now: Date,
+  inDigest: ReadonlySet<string> = new Set(),
+): ExplanationLine[] {
   const { template, approvals, policy = [], status } = request
   const open = status === 'pendingApproval' ? openStage(approvals) : undefined
   const last = approvals.findIndex((stage) => !isApproved(stage))
@@ -25,7 +32,7 @@ export function whyThisApprover(request: Request, now: Date): ExplanationLine[] 
   return [
     ...(approvals.length > 0 ? [] : [withoutApproval(template)]),
     ...known.flatMap((stage) => [
-      ...(stage === open ? [waits(request, stage), ...whatIsDue(stage, now)] : []),
+      ...(stage === open ? [waits(request, stage), ...whatIsDue(stage, now, inDigest)] : []),
       ...stage.decisions.map((one) => decided(stage, one)),
       ...conditionsOf(request, stage),
       ...(hasOpened(request, stage) ? namedBy(request, stage) : []),
@@ -182,13 +189,21 @@ function standsIn({ stage, approvers }: ApprovalStage, standIn: StandIn): Explan
   return [{ code: 'stands-in', stage, people: [person], facts: { why, as, since, insteadOf, ...away } }]
 }
 
-/** The next timers without a decision. */
-function whatIsDue({ stage, times, reminders, escalatedAt }: ApprovalStage, now: Date): ExplanationLine[] {
+/** The next timers without a decision. The digest of some people shows the request instead of a reminder. */
+function whatIsDue(of: ApprovalStage, now: Date, inDigest: ReadonlySet<string>): ExplanationLine[] {
+  const { stage, times, reminders = [], escalatedAt } = of
   const isToCome = (at: string | undefined): at is string => at !== undefined && Date.parse(at) > now.getTime()
+  const own = reminders.find(({ by }) => by === null)
+  const waiting = waitingFor([of])
+  const byCard = waiting.filter(({ id }) => !inDigest.has(id))
+  const bySummary = times?.remindAt === undefined ? [] : waiting.filter(({ id }) => inDigest.has(id))
   const due = [
-    { code: 'will-remind', at: reminders?.some(({ by }) => by === null) ? undefined : times?.remindAt },
+    { code: 'will-remind', at: own || byCard.length === 0 ? undefined : times?.remindAt, people: byCard },
     { code: 'will-escalate', at: escalatedAt === undefined ? times?.escalateAt : undefined },
     { code: 'will-expire', at: times?.expiresAt },
   ] as const
-  return due.flatMap(({ code, at }) => (isToCome(at) ? [{ code, stage, at, facts: {} }] : []))
+  return [
+    ...(bySummary.length > 0 ? [{ code: 'in-summary', stage, people: bySummary, facts: {} } as const] : []),
+    ...due.flatMap(({ at, ...line }) => (isToCome(at) ? [{ ...line, stage, at, facts: {} }] : [])),
+  ]
 }

@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import { openStage, waitingFor } from '../approvals/index.ts'
 import type { AuditEntry } from '../audit/index.ts'
 import type { BatchPorts } from '../batches/index.ts'
+import { type DecisionPorts, havingDigest } from '../decisions/index.ts'
 import { type Request, readRequest, readTimeline, requestFor } from '../requests/index.ts'
 import { type Context, defineUseCase, instant, person } from '../shared/index.ts'
 import { type ExplanationLine, explanationCodes } from './codes.ts'
@@ -24,11 +26,16 @@ export type Explanation = z.output<typeof explanation>
 
 /**
  * Explains a request from its records alone: the request, its template at the time, and its timeline. The topics come in
- * their order, and the most important line first. Pure.
+ * their order, and the most important line first. `inDigest`: the ids of the people whose daily digest replaces the reminder. Pure.
  */
-export function explain(request: Request, timeline: readonly AuditEntry[], now: Date): Explanation[] {
+export function explain(
+  request: Request,
+  timeline: readonly AuditEntry[],
+  now: Date,
+  inDigest: ReadonlySet<string> = new Set(),
+): Explanation[] {
   const lines = {
-    approval: whyThisApprover(request, now),
+    approval: whyThisApprover(request, now, inDigest),
     name: whyThisName(request),
     time: whyThisLong(request, timeline, now),
   } satisfies Record<(typeof explanationTopics)[number], readonly ExplanationLine[]>
@@ -50,9 +57,12 @@ function ofTopic(topic: Explanation['topic'], { code, at, stage, people, facts }
 export const readExplanation = defineUseCase({
   permission: 'request.read',
   input: z.object({ requestId: z.uuid() }),
-  async handle(context: Context<BatchPorts>, { requestId }): Promise<Explanation[]> {
+  async handle(context: Context<BatchPorts & DecisionPorts>, { requestId }): Promise<Explanation[]> {
     const { ports, actor } = context
     const request = requestFor(await readRequest.handle(context, { requestId }), actor)
-    return explain(request, await readTimeline.handle(context, { requestId }), ports.clock.now())
+    const open = request.status === 'pendingApproval' ? openStage(request.approvals) : undefined
+    const waiting = open ? waitingFor([open]).map(({ id }) => id) : []
+    const inDigest = await havingDigest(context, request.tenantId, waiting)
+    return explain(request, await readTimeline.handle(context, { requestId }), ports.clock.now(), inDigest)
   },
 })

@@ -46,6 +46,8 @@ export interface DigestNotice {
 export interface DigestSetting {
   readonly hour: number | null
   readonly isOn: boolean
+  /** The hours until the usual reminder of a request; 0: none. Templates can set another time. */
+  readonly remindAfterHours: number
 }
 
 /** The maximum number of requests that are counted for one person. */
@@ -99,7 +101,8 @@ async function settingOf(
 ): Promise<DigestSetting> {
   const { settings } = context
   const have = await havingDigest(context, tenantId, [id])
-  return { hour: settings.digest?.hour ?? null, isOn: have.has(id) }
+  const { remindAfterHours } = settings.approvals
+  return { hour: settings.digest?.hour ?? null, isOn: have.has(id), remindAfterHours }
 }
 
 export const readDigestSetting = defineUseCase({
