@@ -1,12 +1,29 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseDay } from '../../src/bot/channel/typed-arguments.ts'
+import { parseDay, parsePeriod } from '../../src/bot/channel/typed-arguments.ts'
 import { dayIn, endOf } from '../../src/core/index.ts'
 import { seed } from '../support/seed.ts'
 
 /** A Friday; in Zurich it is 00:30 on Saturday. */
 const now = new Date('2026-11-20T23:30:00Z')
 const utc = (typed: string) => parseDay(typed, now, 'UTC')
+
+describe('a typed period', () => {
+  it.each([
+    ['3 days', '2026-11-23'],
+    ['a day', '2026-11-21'],
+    ['a week', '2026-11-27'],
+    ['the next two weeks', '2026-12-04'],
+    ['One month.', '2026-12-20'],
+    ['0 days', undefined],
+    ['some days', undefined],
+    ['3', undefined],
+    ['a while', undefined],
+    ['', undefined],
+  ])('of %s ends on %s', (typed, day) => {
+    expect(parsePeriod(typed, now, 'UTC')).toBe(day)
+  })
+})
 
 describe('a typed day', () => {
   it.each([

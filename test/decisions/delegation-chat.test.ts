@@ -53,12 +53,15 @@ describe('a delegation in chat', () => {
     await requested(world, 'Omar decides anyway')
     // Omar is an approver of all requests of this template, so a delegation to him moves nothing.
     expect(await says('dana', `delegate omar haddad until ${nextWeek}`)).toContain(
-      'No waiting request goes to Omar Haddad',
+      'No waiting request goes to Omar Haddad now. Omar Haddad can already decide them',
     )
     const saved = await says('dana', `delegate sam roy until ${nextWeek}`)
     expect(saved).toContain('One waiting request goes to Sam Roy: Omar decides anyway.')
+    expect(saved).toContain('Omar Haddad no longer decides for you.')
     // A delegate does not decide about their own request.
-    expect(await says('dana', `delegate kim lee until ${nextWeek}`)).toContain('No waiting request goes to Kim Lee')
+    expect(await says('dana', `delegate kim lee until ${nextWeek}`)).toContain(
+      'No waiting request goes to Kim Lee now. Kim Lee requested them, so cannot decide them.',
+    )
   })
 
   it('starts from one message with a clear person and day', async () => {
@@ -74,6 +77,9 @@ describe('a delegation in chat', () => {
       await says('dana', 'back')
     }
     expect(await says('dana', 'delegate sam roy until tomorrow')).toContain(written(inDays(1)))
+    expect(await says('dana', 'delegate sám roy for 3 days')).toContain(written(inDays(3)))
+    expect(await says('dana', 'delegate sam roy for a week')).toContain(written(nextWeek))
+    expect(await says('dana', 'delegate sam roy for a while')).toContain('I do not understand the date “a while”.')
   })
 
   it('finds a mentioned person by the id, not by the text', async () => {

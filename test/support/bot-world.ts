@@ -152,7 +152,7 @@ export function withBotWorld(): BotWorld {
         },
         addressesOf: async () => [],
         findPeople: (text) => {
-          const wanted = text.toLowerCase()
+          const wanted = text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
           const like = (one: Person) =>
             one.userPrincipalName.toLowerCase() === wanted || one.displayName.toLowerCase().startsWith(wanted)
           return inDirectory([kim, dana, omar, sam, ...world.alike].filter(like))

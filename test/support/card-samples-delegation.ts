@@ -40,9 +40,10 @@ const form = (more: object = {}): DelegationNow => ({
   step: 'form',
   form: { ...empty, earliest: '2026-11-20', ...more },
 })
+const notMoved = { requested: 0, others: 0 }
 const waiting = (count: number, more = false): DelegationNow => ({
   step: 'saved',
-  waiting: { names: Array.from({ length: count }, (_, index) => `Project *${index + 1}*`), more },
+  waiting: { names: Array.from({ length: count }, (_, index) => `Project *${index + 1}*`), more, notMoved },
 })
 
 const shown = (variant: string, now: DelegationNow, known: Parameters<typeof delegationView>[1] = nothing) =>
@@ -86,6 +87,7 @@ export const delegationSamples: readonly Sample[] = [
   sample('empty', adminDelegationsCard, adminDelegationsView({ delegations: [], from: 0, total: 0 }, asDana)),
   shown('saved', waiting(2), { own, toMe: [] }),
   shown('saved-many', waiting(100, true), { own, toMe: Array.from({ length: 8 }, () => delegationOf(priya, dana)) }),
+  shown('replaced', { ...waiting(0), former: priya } as DelegationNow, { own, toMe: [] }),
   shown('ended', { step: 'ended', ended: own }),
   shown('nothing', { step: 'ended', ended: undefined }, { own: undefined, toMe }),
   sample(

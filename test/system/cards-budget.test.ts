@@ -221,7 +221,11 @@ function delegationsWith(long: (most: number) => string, by: Person): [name: str
   const faults = [faultSaying('/to', 'cannot-decide', long(1000)), faultSaying('/until', 'past', 'Over.')]
   const people = Array.from({ length: 10 }, () => ({ ...by, userPrincipalName: long(256) }))
   const form = { values, people, isChoice: true, remarks, faults, earliest: '2026-11-20' }
-  const waiting = { names: Array.from({ length: 100 }, () => long(256)), more: true }
+  const waiting = {
+    names: Array.from({ length: 100 }, () => long(256)),
+    more: true,
+    notMoved: { requested: 0, others: 0 },
+  }
   return [
     ['delegation', cards.delegation({ step: 'form', form }, known, asAdmin)],
     ['delegation saved', cards.delegation({ step: 'saved', waiting }, known, asAdmin)],

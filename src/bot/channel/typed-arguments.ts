@@ -21,7 +21,9 @@ export async function peopleMeant({ core, actor, mentions }: Turn, typed: string
 const isCalled = ({ displayName, userPrincipalName }: Person, typed: string): boolean =>
   isSame(userPrincipalName, typed) || (!typed.includes('@') && isSame(displayName, typed))
 
-const isSame = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
+/** Compares names without case and without the marks of letters. */
+const isSame = (one: string, other: string): boolean => plain(one) === plain(other)
+const plain = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
 
 const language = 'en'
 
@@ -41,6 +43,24 @@ export function parseDay(typed: string, now: Date, timeZone: string): string | u
     .replace(/^(?:on|this) /, '')
   return named(text, today) ?? inNumbers(text, today) ?? withMonth(text, today)
 }
+
+/** Returns the last day of a period from today: `3 days`, `a week`, `two months`. Undefined for another text. */
+export function parsePeriod(typed: string, now: Date, timeZone: string): string | undefined {
+  const text = typed
+    .trim()
+    .toLowerCase()
+    .replace(/\s+/g, ' ')
+    .replace(/[.,!]+$/, '')
+  const [, quantity = '', unit = ''] = /^(?:the )?(?:next )?([a-z]+|\d{1,3}) (day|week|month)s?$/.exec(text) ?? []
+  const spelled = numbers.indexOf(quantity)
+  const count = /^an?$/.test(quantity) ? 1 : spelled >= 0 ? spelled + 1 : Number(quantity)
+  if (!(count > 0)) return undefined
+  const today = dayIn(now, timeZone)
+  return dayAfter(today, count * daysOf[unit === 'day' ? 'day' : unit === 'week' ? 'week' : 'month'])
+}
+
+const numbers = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten', 'eleven', 'twelve']
+const daysOf = { day: 1, week: 7, month: 30 }
 
 /** Returns a day by its name: a weekday, today or tomorrow. */
 function named(text: string, today: string): string | undefined {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { cards, type DelegationForm, type Remark, rowsOfAdminPage } from '../../cards/index.ts'
 import { because, dayIn, endOf, type Fault, fault, type Person } from '../../core/index.ts'
 import { isId, type Reply, type Turn } from '../channel/turn.ts'
-import { type FoundPeople, parseDay, peopleMeant } from '../channel/typed-arguments.ts'
+import { type FoundPeople, parseDay, parsePeriod, peopleMeant } from '../channel/typed-arguments.ts'
 import { defineCardAction, defineCommand, defineShowCommand, input, isRefusal, pageStart } from '../define.ts'
 
 /** `delegate Omar Haddad until friday`: saves the delegation if person and day are clear; otherwise opens the form. */
@@ -52,15 +52,14 @@ interface Typed {
   readonly day: string
 }
 
-/** Returns the person and the day in "Omar Haddad until friday"; `''` for a missing part. */
+/** Returns the person and the day in "Omar Haddad until friday" or "Omar Haddad for a week"; `''` for a missing part. */
 function personAndDay(typed: string): Typed {
-  const [, person = '', day = ''] = /^(?:(.*) )?(?:until|till)(?: (.*))?$/is.exec(typed) ?? [typed, typed]
+  const [, person = '', day = ''] = /^(?:(.*) )?(?:until|till|for)(?: (.*))?$/is.exec(typed) ?? [typed, typed]
   return { person: person.trim(), day: day.trim() }
 }
 
 async function delegateAsTyped(turn: Turn, typed: Typed): Promise<Reply> {
-  const { viewer } = turn
-  const until = typed.day === '' ? undefined : parseDay(typed.day, viewer.now, viewer.timeZone)
+  const until = typed.day === '' ? undefined : lastDayOf(typed.day, turn)
   const { people, isSure } = await findDelegates(turn, typed.person)
   const [only, ...others] = people
   if (only && others.length === 0 && isSure && until !== undefined) return save(turn, { to: only.id, until })
@@ -70,6 +69,10 @@ async function delegateAsTyped(turn: Turn, typed: Typed): Promise<Reply> {
     remarks: remarksOf(typed, people, until),
   })
 }
+
+/** Reads "a week" and "friday" as the last day. */
+const lastDayOf = (typed: string, { viewer: { now, timeZone } }: Turn): string | undefined =>
+  parsePeriod(typed, now, timeZone) ?? parseDay(typed, now, timeZone)
 
 /** Finds the colleagues that a text can mean. If there are several, the person who typed is not one of them. */
 async function findDelegates(turn: Turn, typed: string): Promise<FoundPeople> {
@@ -119,26 +122,28 @@ async function save(turn: Turn, { to, until }: { to: string; until: string }): P
   const { core, actor, viewer } = turn
   const day = parseDay(until, viewer.now, viewer.timeZone)
   const faults = [...faultOfPerson(to), ...(day === undefined ? [faultOfDay(until)] : [])]
+  let former: Person | undefined
   try {
     if (faults.length > 0) return await showMistakes(turn, to, day, faults)
-    await begin(turn, { to, until: endOf(day ?? '', viewer.timeZone).toISOString() })
+    former = await begin(turn, { to, until: endOf(day ?? '', viewer.timeZone).toISOString() })
   } catch (error) {
     if (!isRefusal(error, 'validation-failed')) throw error
     return showMistakes(turn, to, day, error.faults)
   }
-  const [present, { requests, more }] = await Promise.all([
+  const [present, { requests, more, notMoved }] = await Promise.all([
     core.readDelegations(actor),
     core.listDelegated(actor, { limit: maxCounted }),
   ])
-  const waiting = { names: requests.map(({ details }) => details.displayName), more }
-  return { card: cards.delegation({ step: 'saved', waiting }, present, viewer) }
+  const waiting = { names: requests.map(({ details }) => details.displayName), more, notMoved }
+  return { card: cards.delegation({ step: 'saved', waiting, former }, present, viewer) }
 }
 
-/** A second click on the same form changes nothing. */
-async function begin({ core, actor }: Turn, delegation: { to: string; until: string }): Promise<void> {
+/** Returns the delegate whom the new one replaces. A second click on the same form changes nothing. */
+async function begin({ core, actor }: Turn, delegation: { to: string; until: string }): Promise<Person | undefined> {
   const { own } = await core.readDelegations(actor)
-  if (own?.delegate.id === delegation.to && own.until === delegation.until) return
+  if (own?.delegate.id === delegation.to && own.until === delegation.until) return undefined
   await core.beginDelegation(actor, delegation)
+  return own?.delegate.id === delegation.to ? undefined : own?.delegate
 }
 
 /** Shows the form with the values and their mistakes. Looks up the person, because the picker shows names. */

@@ -33,12 +33,14 @@ export interface DelegationForm {
 export interface Waiting {
   readonly names: readonly string[]
   readonly more: boolean
+  /** The numbers of requests that do not move: requested by the delegate, and others. */
+  readonly notMoved: { readonly requested: number; readonly others: number }
 }
 
 /** A delegation: its form, or the result of the last change. */
 export type DelegationNow =
   | { readonly step: 'form'; readonly form: DelegationForm }
-  | { readonly step: 'saved'; readonly waiting: Waiting }
+  | { readonly step: 'saved'; readonly waiting: Waiting; readonly former?: Person | undefined }
   | { readonly step: 'ended'; readonly ended: Delegation | undefined }
 
 export const delegationCard = defineCard({
@@ -85,13 +87,14 @@ export function delegationView(now: DelegationNow, { own, toMe }: Delegations, v
   })
   const { faultCount, lineOf, otherFaults } = faults
   const name = own ? shortName(own.delegate) : ''
+  const former = now.step === 'ended' ? now.ended?.delegate : now.step === 'saved' ? now.former : undefined
   return {
     ...(faultCount > 0
       ? { heading: 'mistakes', band: format(strings.form.mistakes, { count: faultCount }), look: toFix }
       : headingOf(now, own)),
     own: { text: delegateText(own, viewer), address: own ? cut(own.delegate.userPrincipalName, longest.address) : '' },
     saved: format(texts.saved, { name }),
-    ended: now.step === 'ended' && now.ended ? format(texts.ended, { name: shortName(now.ended.delegate) }) : '',
+    ended: former ? format(texts.ended, { name: shortName(former) }) : '',
     asks: now.step === 'form',
     waiting: now.step === 'saved' ? waitingText(now.waiting, name) : '',
     remarks: form.remarks.map(({ words: remark, typed }) => ({
@@ -133,9 +136,13 @@ function headingOf(now: DelegationNow, own: Delegation | undefined): Pick<View, 
 /** How many names of requests the card shows. */
 const maxNamed = 3
 
-function waitingText({ names, more }: Waiting, name: string): string {
+function waitingText({ names, more, notMoved: { requested, others } }: Waiting, name: string): string {
+  if (names.length === 0) {
+    const why = requested + others === 0 ? 'nothing' : requested === 0 ? 'anyway' : others === 0 ? 'requested' : 'both'
+    return format(strings.delegation.noneMoves[why], { name })
+  }
   const values = { count: names.length, name, names: titleList(names, maxNamed) }
-  return format(more && names.length > 0 ? strings.delegation.waitingMany : strings.delegation.waiting, values)
+  return format(more ? strings.delegation.waitingMany : strings.delegation.waiting, values)
 }
 
 export const adminDelegationsCard = defineCard({

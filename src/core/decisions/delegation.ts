@@ -63,6 +63,8 @@ export const readDelegations = defineUseCase({
 export interface DelegatedRequests {
   readonly requests: readonly Request[]
   readonly more: boolean
+  /** Why waiting requests do not move: the delegate requested them, or can decide them anyway or not at all. Counts. */
+  readonly notMoved: { readonly requested: number; readonly others: number }
 }
 
 /**
@@ -76,13 +78,17 @@ export const listDelegated = defineUseCase({
     const { tenantId, id } = actor
     const at = ports.clock.now().toISOString()
     const own = await ports.delegations.ofPerson(tenantId, id, at)
-    if (!own) return { requests: [], more: false }
+    const none = { requested: 0, others: 0 }
+    if (!own) return { requests: [], more: false, notMoved: none }
     const [waiting, away] = await Promise.all([
       ports.requests.list({ tenantId, approverId: id, status: 'pendingApproval', limit: limit + 1 }),
       ports.delegations.reaching(tenantId, [id], at),
     ])
-    const requests = waiting.slice(0, limit).filter((request) => goesTo(request, own, away, at))
-    return { requests, more: waiting.length > limit }
+    const read = waiting.slice(0, limit)
+    const requests = read.filter((request) => goesTo(request, own, away, at))
+    const requested = read.filter(({ requester }) => requester.id === own.delegate.id).length
+    const others = read.length - requests.length - requested
+    return { requests, more: waiting.length > limit, notMoved: { requested, others } }
   },
 })
 

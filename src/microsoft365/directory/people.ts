@@ -136,18 +136,59 @@ export async function accountsOf(
 /** Maximum number of results. */
 const maxFound = 10
 
-/** Finds people by sign-in name or mail address, or else by the beginning of the display name (List users). */
+/**
+ * Finds people by sign-in name or mail address, or else by the beginning of the display name (List users). If nobody matches, also
+ * compares first and last names, and ignores marks of letters: "Siobhan" finds "Siobhán O'Brien".
+ */
 export async function findPeople(graph: Graph, text: string): Promise<Account[]> {
   // Every name begins with an empty text.
   if (text.trim() === '') return []
   const wanted = quoted(text.trim())
-  const search = async ($filter: string): Promise<Account[]> => {
-    const url = `${graph.root}/users${query({ $filter, $select: userFields, $top: String(maxFound) })}`
+  const search = async ($filter: string, most = maxFound): Promise<Account[]> => {
+    const url = `${graph.root}/users${query({ $filter, $select: userFields, $top: String(most) })}`
     // Only the first page: a single letter may match the whole organisation.
-    return (await graph.first(url, userEntry, 'looking a person up')).slice(0, maxFound).map(toAccount)
+    return (await graph.first(url, userEntry, 'looking a person up')).slice(0, most).map(toAccount)
   }
   const exact = text.includes('@') ? await search(`userPrincipalName eq ${wanted} or mail eq ${wanted}`) : []
-  return exact.length > 0 ? exact : search(`startswith(displayName,${wanted})`)
+  if (exact.length > 0) return exact
+  const found = await search(`startswith(displayName,${wanted})`)
+  if (found.length > 0 || text.includes('@')) return found
+  const named = await search(`startswith(givenName,${wanted}) or startswith(surname,${wanted})`)
+  if (named.length > 0) return named
+  const beginnings = spellingsOf(text.trim()).map((one) => `startswith(displayName,${quoted(one)})`)
+  const alike = beginnings.length === 0 ? [] : await search(beginnings.join(' or '), maxAlike)
+  return alike.filter(({ displayName }) => unmarked(displayName).startsWith(unmarked(text.trim()))).slice(0, maxFound)
+}
+
+/** Maximum number of people whose names begin with the same two letters, of which the service compares the whole names. */
+const maxAlike = 999
+/** The frequent spellings of a letter with marks. A filter with more spellings would be too long for Graph. */
+const marked: Readonly<Record<string, string>> = {
+  ...{
+    a: 'àáâäãå',
+    c: 'çćč',
+    e: 'èéêëę',
+    i: 'ìíîï',
+    l: 'ł',
+    n: 'ñń',
+    o: 'òóôöõø',
+    s: 'šśş',
+    u: 'ùúûüů',
+    y: 'ýÿ',
+    z: 'žźż',
+  },
+}
+
+/** Returns a text in lower case without the marks of its letters. */
+const unmarked = (text: string): string =>
+  text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().replaceAll('ø', 'o').replaceAll('ł', 'l')
+
+/** Returns the first two letters of a name, and the same with a mark on one of them. */
+function spellingsOf(text: string): string[] {
+  const [first = '', second = ''] = unmarked(text)
+  if (second === '') return []
+  const others = (letter: string) => [...(marked[letter] ?? '')]
+  return [`${first}${second}`, ...others(first).map((one) => one + second), ...others(second).map((one) => first + one)]
 }
 
 const groupEntry = z.object({ id: z.guid(), displayName: z.string() })
