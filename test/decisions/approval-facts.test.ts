@@ -11,14 +11,14 @@ describe('the facts of an approval card', () => {
   const submit = async (who: typeof kim, displayName: string, templateId: string) =>
     (await core.provisioning.submitSite(actorOf(who), { body: { displayName, templateId } })).requestId
 
-  it('name waiting requests with a similar name that were sent before', async () => {
+  it('name other waiting requests with a similar name, earlier or later', async () => {
     const [one, other] = await templates()
     const first = await submit(omar, 'Project Nebula', one)
     const second = await submit(kim, 'Nebula project site', other)
     const unlike = await submit(kim, 'Choir rehearsals', one)
     const duplicatesOf = async (requestId: string) =>
       (await read(requestId)).facts.duplicates.map((request) => request.requestId)
-    expect(await duplicatesOf(first)).toEqual([])
+    expect(await duplicatesOf(first)).toEqual([second])
     expect(await duplicatesOf(second)).toEqual([first])
     expect(await duplicatesOf(unlike)).toEqual([])
     await core.provisioning.reject(actorOf(dana), { requestId: first, comment: 'No.' })

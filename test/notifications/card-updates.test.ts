@@ -222,6 +222,11 @@ describe('the cards of a request', () => {
     expect(await updates()).toEqual([true])
     expect(await updates()).toEqual([])
     await core.provisioning.cancelRequest(actorOf(priya), { requestId: first.requestId })
+    const ordered = async () => (await refreshes(second)).length
+    const before = await ordered()
+    await refresh(first, 'all')
+    await refresh(first, 'all')
+    expect(await ordered()).toBe(before + 1)
     expect(await updates()).toEqual([false])
     expect(await updates()).toEqual([])
   })

@@ -10,7 +10,7 @@ export interface ApprovalFacts {
   readonly address: AddressCheck
   /** The request that this one is based on, if its details still exist. */
   readonly earlier?: Request
-  /** Waiting requests of the same kind with a similar name that were sent before this one, the newest first. */
+  /** Other waiting requests of the same kind with a similar name: first the earlier ones, the newest first, then the later ones. */
   readonly duplicates: readonly Request[]
 }
 
@@ -37,15 +37,30 @@ export async function checkForApproval(
 ): Promise<ForApproval> {
   if (before.status !== 'pendingApproval') return { request: before, facts: nothingKnown }
   const { ports } = context
-  const { tenantId, kind, number, basedOn, details } = before
-  const [{ request, address }, earlier, waiting] = await Promise.all([
+  const { basedOn } = before
+  const [{ request, address }, earlier, duplicates] = await Promise.all([
     checkAddresses(context, before, by),
     basedOn && ports.requests.find(basedOn.requestId),
-    ports.requests.list({ tenantId, kind, status: 'pendingApproval', before: number, limit: maxCompared }),
+    similarWaiting(context, before),
   ])
-  const duplicates = waiting.filter((one) => likeness(one.details.displayName, details.displayName) >= similarFrom)
   const isReadable = earlier?.requester.id === request.requester.id && earlier.reducedAt === undefined
   return { request, facts: { address, ...(earlier && isReadable && { earlier }), duplicates } }
+}
+
+/** Returns the other waiting requests of the same kind with a similar name, among the latest before it and of all. */
+export async function similarWaiting(
+  { ports }: SystemContext<DecisionPorts>,
+  { requestId, tenantId, kind, number, details }: Request,
+): Promise<Request[]> {
+  const query = { tenantId, kind, status: 'pendingApproval', limit: maxCompared } as const
+  const [sentBefore, newest] = await Promise.all([
+    ports.requests.list({ ...query, before: number }),
+    ports.requests.list(query),
+  ])
+  const sentAfter = newest.filter((one) => one.number > number && one.requestId !== requestId)
+  return [...sentBefore, ...sentAfter].filter(
+    (one) => likeness(one.details.displayName, details.displayName) >= similarFrom,
+  )
 }
 
 /** Returns a request that changed after its check, with the facts of that check. An answer to a conflict was checked itself. */

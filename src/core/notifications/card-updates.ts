@@ -6,9 +6,10 @@ import {
   type ForApproval,
   lostRight,
   nothingKnown,
+  similarWaiting,
   withKnownFacts,
 } from '../decisions/index.ts'
-import { type Conversation, type SentCard, visible } from '../requests/index.ts'
+import { type Conversation, type Request, type SentCard, visible } from '../requests/index.ts'
 import {
   type Context,
   cardKey,
@@ -18,6 +19,7 @@ import {
   isReadyCard,
   type JobOrder,
   type JobPayload,
+  jobId,
   PutOff,
   type SystemContext,
   TenantError,
@@ -59,6 +61,7 @@ export async function refreshCards(
   const updates = await Promise.allSettled(
     sent.map((card) => refreshCard(context, outbox, checked, card, formOf(request, card, all), earlier !== undefined)),
   )
+  if (cards === 'all' && request.status !== 'pendingApproval' && !earlier) await refreshSimilar(context, request)
   const after = await ports.requests.find(requestId)
   const allAfter = await ports.sentCards.ofRequest(requestId)
   const isOutdated = sent.some((card) => {
@@ -79,6 +82,18 @@ export async function refreshCards(
   const failures = refused.filter((error) => error !== undefined && !(error instanceof PutOff))
   const retryable = failures.find((error) => !(error instanceof TenantError && !error.retryable))
   if (failures.length > 0) throw retryable ?? failures[0]
+}
+
+/** Updates the cards of waiting requests with a similar name: they no longer name a request that does not wait any more. */
+async function refreshSimilar(context: SystemContext<NotificationPorts>, request: Request): Promise<void> {
+  const waiting = await similarWaiting(context, request)
+  await context.ports.jobs.enqueue(
+    waiting.map(({ requestId, version }) => ({
+      name: 'refresh-cards',
+      payload: { v: 1, requestId, version, cards: 'all' },
+      id: jobId('refresh-similar', requestId, request.requestId, request.version),
+    })),
+  )
 }
 
 /** The same order for one person's cards, when their chat has room again. */
