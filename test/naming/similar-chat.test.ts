@@ -48,6 +48,17 @@ describe('a review in chat', () => {
     }
   })
 
+  it('names own waiting requests with a similar name, and no requests of other people', async () => {
+    const { kim } = service
+    const named = (displayName: string) => review('Project site', { ...campaign, displayName })
+    const first = await named('Kestrel observatory')
+    expect(textOf(first.card)).not.toContain('already waits')
+    await kim.clicks(first, 'Send')
+    const text = textOf((await named('Observatory Kestrel')).card)
+    expect(text).toMatch(/Your similar request REQ-\d+ \(Kestrel observatory\) already waits for approval\./)
+    expect(textOf((await named('Falcon observatory')).card)).not.toContain('already waits')
+  })
+
   it('shows similar rooms that the person can book', async () => {
     const { kim } = service
     const form = await kim.says('new room')
@@ -66,7 +77,7 @@ describe('a review in chat', () => {
     await service.fault({ operation: 'graph.sites.search', count: 100, ...fault })
     const shown = await review('Working group', { displayName: 'Marketing' })
     const text = textOf(shown.card)
-    expect(text).not.toContain('similar')
+    expect(text).not.toMatch(/similar sites? exist/)
     expect(action(shown.card, 'Create').verb).toBe('request.submit')
     expect(textOf((await kim.clicks(shown, 'Create')).card ?? {})).toMatch(/Queued|Creating|Ready/)
   })

@@ -180,7 +180,12 @@ const ofSites: readonly Sample[] = [
   sample(
     'similar',
     reviewCard,
-    reviewView({ ...similarSites, draft: draftOf(filled, { version: 3 }), plan: planOf({ guests: [dana.id] }) }),
+    reviewView({
+      ...similarSites,
+      draft: draftOf(filled, { version: 3 }),
+      plan: planOf({ guests: [dana.id] }),
+      waiting: [requestOf({ number: 1040 })],
+    }),
   ),
   ...Object.entries(requests).map(([variant, request]) =>
     sample(variant, requestStatusCard, requestStatusView(request, asKim)),

@@ -73,9 +73,9 @@ export const dialogSteps = {
   },
   review: {
     verbs: ['request.submit', 'request.edit', 'request.join', 'request.cancel'],
-    async show({ draft, plan, similar, basedOn, outlook }, { core, viewer }) {
+    async show({ draft, plan, similar, waiting, basedOn, outlook }, { core, viewer }) {
       const { siteRoot } = core
-      const card = cards.review({ draft, plan, similar, basedOn, outlook, siteRoot, viewer })
+      const card = cards.review({ draft, plan, similar, waiting, basedOn, outlook, siteRoot, viewer })
       return { card, at: { step: 'review', requestId: draft.requestId } }
     },
   },

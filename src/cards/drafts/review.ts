@@ -11,6 +11,8 @@ import {
   type Outlook,
   openStage,
   type Plan,
+  type Request,
+  referenceOf,
   resourceKind,
   type SimilarResource,
   type SimilarResources,
@@ -22,7 +24,7 @@ import { asCut, type Fact, fact, fitting, room } from '../shared/facts.ts'
 import { siteLink, withoutScheme } from '../shared/links.ts'
 import { format, restText, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
-import { cut, decidersOf, fullName, longest, peopleList, type Viewer } from '../shared/texts.ts'
+import { cut, decidersOf, fullName, longest, peopleList, shortName, type Viewer } from '../shared/texts.ts'
 import { changedNames, changedText, inputNames } from './based-on.ts'
 import { fieldLines } from './field-warnings.ts'
 
@@ -89,6 +91,8 @@ export interface Review {
   readonly draft: Draft
   readonly plan: Plan
   readonly similar: SimilarResources
+  /** The viewer's own waiting requests with a similar name. */
+  readonly waiting?: readonly Request[]
   readonly basedOn?: BasedOn | undefined
   /** Approvals and warnings; without it there are no warnings. */
   readonly outlook?: Outlook | undefined
@@ -99,7 +103,7 @@ export interface Review {
 
 /** Shows the request before it is sent, with the final address, similar resources and the approvers. */
 export function reviewView(review: Review): ViewOf<typeof reviewCard> {
-  const { draft, plan, basedOn, viewer } = review
+  const { draft, plan, waiting = [], basedOn, viewer } = review
   const { template, approvals } = plan
   const of = { ...plan, reason: draft.values['reason'] ?? '' }
   const before = mainFacts(of)
@@ -107,7 +111,10 @@ export function reviewView(review: Review): ViewOf<typeof reviewCard> {
   const own = before.length + after.length
   const outlook = review.outlook ?? { approvals, warnings: [] }
   const ofFields = isForMailboxPlan(plan) ? fieldLines(plan, fieldWarnings(plan)) : []
-  const warnings = warningLines(outlook, viewer, { first: guestLines(plan), last: ofFields })
+  const warnings = warningLines(outlook, viewer, {
+    first: [...waitingLines(waiting), ...guestLines(plan)],
+    last: ofFields,
+  })
   const stages = stageRows(outlook.approvals)
   const taken = JSON.stringify([warnings, stages]).length + costOfRow * (warnings.shown.length + stages.length)
   const { shown, hidden } = fitting([...before, ...after, ...otherFacts(of)], maxFacts, room - taken)
@@ -218,6 +225,14 @@ export const stageRowOf = (stage: ApprovalStage): z.output<typeof stageRow> => {
   const values = { people: decidersOf(stage, stage.approvers), count: String(stage.quorum ?? 1) }
   return { number: stage.stage, text: format(strings.review.stage[ruleOf(stage)], values) }
 }
+
+/** How many similar waiting requests the card names. */
+const maxWaiting = 2
+
+const waitingLines = (waiting: readonly Request[]): string[] =>
+  waiting
+    .slice(0, maxWaiting)
+    .map((one) => format(strings.review.warning.waiting, { reference: referenceOf(one), name: shortName(one.details) }))
 
 function guestLines(plan: Plan): string[] {
   const guests = guestsOf(plan)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type SimilarResources, similarAmong, similarCandidates } from '../naming/index.ts'
+import { likeness, type SimilarResources, similarAmong, similarCandidates, similarFrom } from '../naming/index.ts'
 import {
   type BasedOn,
   type Checks,
@@ -95,6 +95,8 @@ export type DraftView =
       readonly plan: Plan
       /** Existing resources of the tenant with a similar name. */
       readonly similar: SimilarResources
+      /** The person's own waiting requests with a similar name. */
+      readonly waiting: readonly Request[]
       /** The differences from the request from which the draft was copied. */
       readonly basedOn?: BasedOn | undefined
       /** The approvers and the warnings. */
@@ -141,6 +143,7 @@ type Checked =
   | {
       readonly plan: Plan
       readonly similar: SimilarResources
+      readonly waiting: readonly Request[]
       readonly basedOn?: BasedOn | undefined
       readonly outlook: Outlook
     }
@@ -167,12 +170,38 @@ export async function checkDraft(context: Context<DraftPorts>, draft: Draft, tem
   if (!evaluation.ok || faults.length > 0) return { template, faults }
   const { plan } = evaluation
   const address = isForMailboxPlan(plan) ? plan.address : plan.url
-  const [similar, basedOn, outlook] = await Promise.all([
+  const [similar, waiting, basedOn, outlook] = await Promise.all([
     similarAmong(context, { ...sought, address }, candidates),
+    ownWaiting(context, draft, plan),
     comparedWithBasis(context, draft.basedOn, { ...plan, reason: reasonOf(draft) }),
     outlookOf(context, foreseenIn(plan, requestId)),
   ])
-  return { plan, similar, basedOn, outlook }
+  return { plan, similar, waiting, basedOn, outlook }
+}
+
+/** The number of own waiting requests that are compared with a draft. */
+const maxOwn = 30
+
+/** Returns the actor's waiting requests of the same kind with a similar name, except the one that the draft replaces. */
+async function ownWaiting(
+  { ports, actor }: Context<DraftPorts>,
+  { requestId, replaces }: Draft,
+  { kind, details }: Plan,
+): Promise<Request[]> {
+  const query = {
+    tenantId: actor.tenantId,
+    requesterId: actor.id,
+    kind,
+    status: 'pendingApproval',
+    limit: maxOwn,
+  } as const
+  const own = await ports.requests.list(query)
+  return own.filter(
+    (one) =>
+      one.requestId !== requestId &&
+      one.requestId !== replaces &&
+      likeness(one.details.displayName, details.displayName) >= similarFrom,
+  )
 }
 
 export const reasonOf = (draft: Draft): string => (draft.values['reason'] ?? '').trim()
