@@ -61,8 +61,35 @@ describe('two stages with the same approver in chat', () => {
     if (!request) throw new Error('there is no such request')
     const viewer = { ...{ id: people.dana.id, locale: 'en', timeZone: 'UTC', now: new Date() }, ...roots }
     const [ofFirst, ofSecond] = [1, 2].map((stage) => textOf(cards.approvalNow(request, viewer, stage)))
-    expect(ofFirst).toMatch(/Approved by you[\s\S]*The first/)
+    expect(ofFirst).toMatch(/Approved by you[\s\S]*You then rejected the request[\s\S]*The first/)
     expect(ofSecond).toMatch(/Rejected by you[\s\S]*The second/)
+  })
+
+  it('show after the first approval that another one follows, and how the request ended', async () => {
+    const { types, clicks } = startBot(world)
+    const { requestId, reference } = await submitSite('Half approved')
+    const card = await types('dana', `status ${reference}`)
+    const first = textOf(await clicks('dana', card, 'Approve'))
+    expect(first).toContain('Approved stage 1 of 2')
+    expect(first).toContain('You also decide approval 2 of 2, on another card. Nothing is created before that.')
+    expect(first).not.toContain('half-approved')
+    expect(textOf(await clicks('dana', card, 'Refresh'))).toBe(first)
+    await world.provisioning.reject(await actorOf('omar'), { requestId, comment: 'No.' })
+    const rejected = textOf(await clicks('dana', card, 'Refresh'))
+    expect(rejected).toMatch(/^.\nRejected\n[\s\S]*Approved by you[\s\S]*Omar Haddad then rejected the request/)
+    expect(rejected).not.toContain('half-approved')
+
+    const other = await submitSite('Whole approved')
+    const kept = await types('dana', `status ${other.reference}`)
+    await clicks('dana', kept, 'Approve')
+    await world.provisioning.approve(await actorOf('omar'), { requestId: other.requestId })
+    expect(textOf(await clicks('dana', kept, 'Refresh'))).toContain('All 2 stages are approved.')
+
+    const third = await submitSite('Cancelled halfway')
+    const last = await types('dana', `status ${third.reference}`)
+    await clicks('dana', last, 'Approve')
+    await world.provisioning.cancelRequest(await actorOf('kim'), { requestId: third.requestId })
+    expect(textOf(await clicks('dana', last, 'Refresh'))).toMatch(/^.\nCancelled\n[\s\S]*cancelled the request/)
   })
 
   it('accept a card of an earlier version, whose buttons have no stage', async () => {

@@ -14,9 +14,10 @@ import {
 import { about, aboutOf } from '../requests/about-request.ts'
 import { askedAddress } from '../shared/links.ts'
 import { look, looks } from '../shared/look.ts'
-import { format, keysOf, strings } from '../shared/messages.ts'
+import { format, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, longest, moment, peopleList, type Viewer } from '../shared/texts.ts'
+import { afterApproval } from './after-approval.ts'
 
 type Outcome = keyof typeof strings.decided
 
@@ -26,8 +27,10 @@ export const approvalDecidedCard = defineCard({
     ...about,
     address: z.string(),
     look,
-    outcome: z.enum(keysOf(strings.decided)),
+    band: z.string(),
     says: z.string(),
+    /** What follows an approval that did not decide the request alone. */
+    next: z.string(),
     wrote: z.string(),
     comment: z.string(),
   }),
@@ -61,11 +64,13 @@ export function approvalDecidedView(
 ): ViewOf<typeof approvalDecidedCard> {
   const { outcome, name, people = [], at, comment = '' } = outcomeFor(request, viewer, about)
   const by = cut(name?.displayName ?? '', longest.name)
+  const after = afterApproval(request, decisionFor(request, viewer, about), viewer)
   return {
     ...aboutOf(request, viewer),
-    address: askedAddress(request, viewer),
-    look: lookOf[outcome],
-    outcome,
+    address: after?.hasAddress === false ? '' : askedAddress(request, viewer),
+    look: after?.look ?? lookOf[outcome],
+    band: after?.band ?? strings.decided[outcome].band,
+    next: after?.next ?? '',
     says: format(strings.decided[outcome].says, {
       name: by,
       people: peopleList(people, people.length > 1 && outcome === 'notYours' ? 'or' : 'and', 3),
