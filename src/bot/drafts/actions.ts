@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { formInputIds, pickerIds, removalOf } from '../../cards/index.ts'
-import { type Draft, longestName, type Template } from '../../core/index.ts'
+import { formInputIds } from '../../cards/index.ts'
+import { longestName } from '../../core/index.ts'
 import type { Turn } from '../channel/turn.ts'
 import { defineCardAction, input, requestId, undefinedIfNotFound, version } from '../define.ts'
 import { cancelOnceConfirmed, statusOf } from '../requests/index.ts'
@@ -66,42 +66,12 @@ const joinDraft = defineCardAction({
  * Returns the draft and the values of the form's inputs in a click. Clients omit empty inputs, so a missing input is
  * empty. If all inputs are missing, the click was not on a form, and the saved values stay.
  */
-async function completed({ core, actor, viewer }: Turn, { requestId, version, ...inputs }: z.output<typeof form>) {
-  const { draft, template } = await core.readDraft(actor, { requestId })
+async function completed({ core, actor }: Turn, { requestId, version, ...inputs }: z.output<typeof form>) {
+  const { template } = await core.readDraft(actor, { requestId })
   const ids = template ? formInputIds(template) : []
   const isForm = ids.some((id) => Object.hasOwn(inputs, id))
-  if (!template || !isForm) return { requestId, version, values: {} }
-  const values = Object.fromEntries(ids.map((id) => [id, textOf(inputs[id])]))
-  return { requestId, version, values: viewer.hidesChosen ? withStoredPeople(template, draft, values, inputs) : values }
+  return { requestId, version, values: isForm ? Object.fromEntries(ids.map((id) => [id, textOf(inputs[id])])) : {} }
 }
-
-/**
- * Adds the stored people to the answers of a client that does not show them in its pickers. For an untouched picker
- * such a client sends the stored people, else only the people whom the person chose now. A toggle removes them.
- */
-function withStoredPeople(
-  template: Template,
-  { values: stored }: Pick<Draft, 'values'>,
-  answers: Readonly<Record<string, string>>,
-  inputs: Readonly<Record<string, unknown>>,
-): Record<string, string> {
-  const { several, single } = pickerIds(template)
-  const pickers = [...several, ...single].filter((id) => Object.hasOwn(answers, id))
-  const people = pickers.map((id) => {
-    const before = idsIn(stored[id])
-    const added = idsIn(answers[id]).filter((one) => !before.includes(one))
-    const kept = textOf(inputs[removalOf(id)]) === 'true' ? [] : before
-    const replaced = single.includes(id) && added.length > 0
-    return [id, [...(replaced ? [] : kept), ...added].join(',')] as const
-  })
-  return { ...answers, ...Object.fromEntries(people) }
-}
-
-const idsIn = (text = ''): string[] =>
-  text
-    .split(/[,;]/)
-    .map((id) => id.trim())
-    .filter((id) => id !== '')
 
 /** Returns an input's value as text. Teams sends text, other clients may send other types. */
 const textOf = (value: unknown): string => (value === undefined || value === null ? '' : String(value))

@@ -55,9 +55,6 @@ export const formInput = z.strictObject({
   choices: z.array(choice),
   /** The chosen people of a picker, if the client does not show them in it; else `''`. */
   chosen: z.string(),
-  /** The id and label of the toggle that removes these people, if there is one; else `''`. */
-  removes: z.string(),
-  removesLabel: z.string(),
   fault: faultLine,
   /** Lines under the input, if it has no fault. */
   help: z.array(z.strictObject({ text: z.string() })),
@@ -92,8 +89,6 @@ export function inputOf({ required = false, ...input }: InputOptions): FormInput
     placeholder: '',
     choices: [],
     chosen: '',
-    removes: '',
-    removesLabel: '',
     checks: false,
     joins: false,
     ...input,
@@ -116,20 +111,13 @@ export function chosenAmong(people: readonly { id: string; displayName: string }
     .map(({ id, displayName }) => ({ title: cut(displayName, longest.name), value: id }))
 }
 
-/** The id of the toggle that removes the chosen people of a picker. */
-export const removalOf = (id: string): string => `remove.${id}`
-
-/** Names the chosen people in a line under their picker. A click on a toggle removes them. */
+/** Names the chosen people in a line under their picker, which sends them again unless the person chooses others. */
 export function withChosen(input: FormInput): FormInput {
   if (!isPicker(input) || input.choices.length === 0) return input
   const names = input.choices.map(({ title }) => ({ displayName: title }))
-  const count = names.length
-  const chosen = input.type === 'people' ? strings.form.chosenPeople : strings.form.chosenPerson
   return {
     ...input,
-    chosen: format(chosen, { people: peopleList(names, 'and') }),
-    removes: removalOf(input.id),
-    removesLabel: format(strings.form.removeChosen, { count, name: names[0]?.displayName ?? '' }),
+    chosen: format(strings.form.chosen, { people: peopleList(names, 'and'), count: names.length }),
   }
 }
 

@@ -4,7 +4,7 @@ import { type CardJson, firstThatFits, maxCharacters } from '../shared/render.ts
 import { cut, longest } from '../shared/texts.ts'
 import { type FormInput, isPicker, type RequestForm } from './form-input.ts'
 import { type FormView, inputIds, requestFormCard, requestFormView } from './form-view.ts'
-import { type MailboxInputId, mailboxInputs, mailboxPeople } from './mailbox-form.ts'
+import { mailboxPeople } from './mailbox-form.ts'
 
 /** Ids of the inputs that a template's form shows. All other inputs of a click are ignored. */
 export function formInputIds(template: Template): string[] {
@@ -17,15 +17,6 @@ export const peopleInputIds = ({ kind, fields }: Pick<Template, 'kind' | 'fields
   ...(isMailboxKind(kind) ? mailboxPeople : ['owners']),
   ...fields.flatMap(({ type, key }) => (type === 'person' ? [`metadata.${key}`] : [])),
 ]
-
-/** Ids of the inputs that hold several people, and of those that hold one person. */
-export function pickerIds(template: Pick<Template, 'kind' | 'fields'>): { several: string[]; single: string[] } {
-  const isSeveral = (id: string): boolean =>
-    id === 'owners' || (isMailboxInput(id) && mailboxInputs[id].type === 'people')
-  const all = peopleInputIds(template)
-  return { several: all.filter(isSeveral), single: all.filter((id) => !isSeveral(id)) }
-}
-const isMailboxInput = (id: string): id is MailboxInputId => Object.hasOwn(mailboxInputs, id)
 
 /**
  * Renders the form of a template. The more questions it has, the shorter the answers. A form that is still too large is
@@ -108,7 +99,7 @@ const withPeople = (view: FormView, named: (name: string) => string): FormView =
     if (!isPicker(one)) return one
     const choices = one.choices.map(({ title, value }) => ({ title: named(title), value }))
     const shown = choices.filter(({ title }) => title !== '')
-    return { ...one, choices: shown, ...(shown.length === 0 && { chosen: '', removes: '', removesLabel: '' }) }
+    return { ...one, choices: shown, ...(shown.length === 0 && { chosen: '' }) }
   })
 
 /** Explains only the first `most` mistakes; the band counts them all. */
