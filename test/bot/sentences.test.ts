@@ -181,7 +181,7 @@ describe('the meaning of a sentence', () => {
     )
   })
 
-  it('keeps a long name, and cuts only a name that no form accepts, after a word', () => {
+  it('keeps a long name, and cuts a name that no form accepts at a space', () => {
     const name = `Überregionale ${'Arbeitsgruppe '.repeat(12)}Straßenbeleuchtung`
     expect(meaningOf(`I need a site for the ${name}`)).toMatchObject({ name })
     const long = meaningOf(`I need a site called ${'Arbeitsgruppe '.repeat(30)}`)

@@ -349,7 +349,7 @@ describe('a text that a person types', () => {
       expect(await says('sam', 'my drafts')).toContain('Zebra room')
     })
 
-    it('opens the template that a sentence names, although a word of the name has another meaning', async () => {
+    it('opens the template that a sentence names, although “working” alone means another task', async () => {
       const site = (await world.stores.templates.list(contosoTenant)).find(({ name }) => name === 'Project site')
       if (!site) throw new Error('there is no template for projects')
       const { version } = site

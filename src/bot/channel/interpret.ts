@@ -28,7 +28,7 @@ export function interpret(text: string): Typed | undefined {
 function commandOf(meaning: Meaning, text: string): Typed | undefined {
   if (meaning.does === 'command') {
     const command = commands.find(({ name }) => name === meaning.command)
-    // The words of a sentence can name the request.
+    // A sentence can name the request.
     const isNamed = command?.name === 'status' || command?.name === 'cancel'
     return command && { command, argument: meaning.argument === '' && isNamed ? text : meaning.argument }
   }

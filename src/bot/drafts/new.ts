@@ -127,7 +127,7 @@ export async function openMeant(turn: Turn, { kinds, name, rest }: MeantRequest)
 }
 
 /**
- * Opens the form of the template whose name is in a sentence with other words: “I need a working group”. Returns undefined if
+ * Opens the form of the template that a sentence names: “I need a working group”. Returns undefined if
  * the sentence names no template of this person, or does not request one.
  */
 export async function openNamed(turn: Turn, text: string): Promise<Reply | undefined> {

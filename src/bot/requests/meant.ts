@@ -1,4 +1,4 @@
-/** The request that a typed text means: by its number, or by words of its name. */
+/** The request that a typed text means: by its number, or by a part of its name. */
 import type { Request } from '../../core/index.ts'
 import { wordsInCommon } from '../channel/sentences/index.ts'
 import type { Reply, Turn } from '../channel/turn.ts'
@@ -21,7 +21,7 @@ export async function ofReference(
   return request ? then(request) : showNotice(turn, { code: 'notFound', reference: `REQ-${digits}` })
 }
 
-/** Returns the request whose name has the most words of a text; undefined if no name or several names have them. */
+/** Returns the request whose name is most similar to a text; undefined if no name or several names are. */
 export function onlyMeant(requests: readonly Request[], text: string): Request | undefined {
   const ranked = requests.map((request) => ({ request, count: wordsInCommon(text, request.details.displayName) }))
   const most = Math.max(0, ...ranked.map(({ count }) => count))

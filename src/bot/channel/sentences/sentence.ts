@@ -183,7 +183,7 @@ function kindsIn(words: readonly Word[], isRequest: boolean): NamedKind[] {
   return near.length > 0 ? near.slice(0, 1) : exact
 }
 
-/** Returns a text in which a kind of resource stands for a name: “a working group” becomes “a site”. */
+/** Returns a text in which a kind of resource replaces a name: “a working group” becomes “a site”. */
 export function withKindFor(text: string, name: string, kind: NamedKind): string {
   const [words, wanted] = [wordsOf(text), wordsOf(name)]
   const at = words.findIndex((_, index) =>
