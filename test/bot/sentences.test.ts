@@ -7,6 +7,7 @@ import { describedCommands, foundIn, vocabulary, wordsOf } from '../../src/bot/c
 function short(meaning: Meaning | undefined): string {
   if (!meaning) return 'help card'
   if (meaning.does === 'command') return `${meaning.command} ${meaning.argument}`.trim()
+  if (meaning.does === 'question') return `question ${meaning.about}`
   if (meaning.does !== 'new') return meaning.does
   return `${meaning.kinds.join('+') || 'new'}${meaning.name === '' ? '' : ` “${meaning.name}”`}`
 }
@@ -42,7 +43,12 @@ describe('the meaning of a sentence', () => {
     ['cancel REQ-1007 please', 'cancel REQ-1007'],
     ['please cancel request 1007', 'cancel REQ-1007'],
     ['nugde REQ-1007', 'status REQ-1007'],
-    ['cancle REQ-1007', 'status REQ-1007'],
+    ['cancle REQ-1007', 'cancel REQ-1007'],
+    ['do not cancle REQ-1007', 'status REQ-1007'],
+    ['nudge REQ-1O42', 'status REQ-1042'],
+    ['cancel REQ-lO42', 'cancel REQ-1042'],
+    ['REQ-1oo2', 'status REQ-1002'],
+    ['1003', 'status REQ-1003'],
     ['please remind them about REQ-1007', 'status REQ-1007'],
     ['do not cancel REQ-1007', 'status REQ-1007'],
     ['where is REQ-1007?', 'status REQ-1007'],
@@ -58,10 +64,22 @@ describe('the meaning of a sentence', () => {
     ['help me please', 'help'],
     ['what can you do?', 'help'],
     ['I do not need a site', 'help card'],
-    ['delete my site', 'help card'],
-    ['I need access to the site of Dana', 'help card'],
+    ['delete my site', 'question change'],
+    ['I need access to the site of Dana', 'question change'],
     ['book a meeting room for tomorrow', 'help card'],
     ['my mailbox is full', 'help card'],
+    ['is it approved already?', 'status'],
+    ['what’s going on with aurora', 'status'],
+    ['what sites do I have', 'my requests'],
+    ['oh sorry, I will fix it', 'my requests'],
+    ['we need a company car', 'equipment'],
+    ['how long does it take', 'question duration'],
+    ['who approves HR', 'question approvers'],
+    ['who has to approve this?', 'question approvers'],
+    ['delete my site wg-tokyo', 'question change'],
+    ['delete my sites', 'question change'],
+    ['add Omar to my site Project Aurora', 'question change'],
+    ['add a site to our team', 'site'],
     ['what is the weather', 'help card'],
     ['yes', 'help card'],
     ['42', 'help card'],
@@ -82,7 +100,12 @@ describe('the meaning of a sentence', () => {
     ['meine Anträge', 'my requests'],
     ['REQ-1007 nicht stornieren', 'status REQ-1007'],
     ['Was kannst du?', 'help'],
-    ['Bitte lösche meine Seite', 'help card'],
+    ['Bitte lösche meine Seite', 'question change'],
+    ['Füge Omar zu meiner Seite hinzu', 'question change'],
+    ['Wie lange dauert das?', 'question duration'],
+    ['Wer genehmigt das?', 'question approvers'],
+    ['ist es schon genehmigt?', 'status'],
+    ['Welche Seiten habe ich?', 'my requests'],
     // French
     ['Bonjour', 'greeting'],
     ['merci beaucoup', 'thanks'],
@@ -92,6 +115,12 @@ describe('the meaning of a sentence', () => {
     ['annuler REQ-1007 svp', 'cancel REQ-1007'],
     ['où en est REQ-1007', 'status REQ-1007'],
     ['mes demandes', 'my requests'],
+    ['Ajoutez Omar à mon site', 'question change'],
+    ['combien de temps faut-il ?', 'question duration'],
+    ['qui doit approuver ?', 'question approvers'],
+    ['est-ce déjà approuvé ?', 'status'],
+    ['mes sites', 'my requests'],
+    ['J’ai besoin d’un site car le vieux est plein', 'site'],
     ['je ne veux pas de site', 'help card'],
     // Spanish
     ['Buenos días', 'greeting'],
@@ -102,6 +131,12 @@ describe('the meaning of a sentence', () => {
     ['cancela REQ-1007 por favor', 'cancel REQ-1007'],
     ['¿dónde está REQ-1007?', 'status REQ-1007'],
     ['mis solicitudes', 'my requests'],
+    ['Añade a Omar a mi sitio', 'question change'],
+    ['¿cuánto tiempo tarda?', 'question duration'],
+    ['¿quién tiene que aprobar?', 'question approvers'],
+    ['¿ya está aprobado?', 'status'],
+    ['¿qué sitios tengo?', 'my requests'],
+    ['Necesito un sitio de grupo', 'teamSite'],
     ['no necesito un sitio', 'help card'],
   ])('%s: %s', (typed, expected) => {
     expect(short(meaningOf(typed))).toBe(expected)
@@ -146,12 +181,19 @@ describe('the meaning of a sentence', () => {
     )
   })
 
+  it('keeps a long name, and cuts a name that no form accepts at a space', () => {
+    const name = `Überregionale ${'Arbeitsgruppe '.repeat(12)}Straßenbeleuchtung`
+    expect(meaningOf(`I need a site for the ${name}`)).toMatchObject({ name })
+    const long = meaningOf(`I need a site called ${'Arbeitsgruppe '.repeat(30)}`)
+    expect(long).toMatchObject({ name: 'Arbeitsgruppe '.repeat(18).trim() })
+  })
+
   it('reads any text without an error, and gives names that forms accept', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
         const meaning = meaningOf(`I need a site for ${text}`)
         if (meaning?.does !== 'new') return
-        expect(meaning.name.length).toBeLessThanOrEqual(100)
+        expect(meaning.name.length).toBeLessThanOrEqual(256)
         expect(meaning.name.isWellFormed()).toBe(true)
         expect(meaning.name).not.toMatch(/[\n\r]/)
       }),

@@ -137,7 +137,7 @@ describe('the card of an explanation', () => {
       const { request, timeline = [] } = cases[key]
       return textOf(cards.why(request, explain(request, timeline, now), viewerOf(kim, { isAdmin })))
     }
-    expect(shown('waits')).toContain('Approval 1 has waited for Dana Fox and Omar Haddad since 10:02.')
+    expect(shown('waits')).toContain('Approval 1 has waited for Dana Fox or Omar Haddad since 10:02.')
     expect(shown('stage-asked.noneOf')).toContain('because Who works in it is Contoso and named partners.')
     expect(shown('stopped')).toContain('Microsoft 365 did not answer')
     expect(shown('stopped')).not.toContain('The directory did not answer')

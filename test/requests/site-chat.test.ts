@@ -53,7 +53,7 @@ describe('a site request in chat', () => {
       expect(text).toContain('Approval 1 went to Dana Fox and Omar Haddad')
       expect(text).toContain('The address is project-aurora.')
     }
-    expect(textOf((await sam.says(`why ${reference}`)).card)).toContain('The requester entered no address')
+    expect(textOf((await sam.says(`why ${reference}`)).card)).toContain('The request names no address')
     expect(textOf((await omar.says('why')).card)).toContain('You have not requested anything yet.')
     expect(textOf((await kim.says('why is it so slow')).card)).toContain('why REQ-1042')
   })

@@ -45,7 +45,7 @@ export const listSamples: readonly Sample[] = [
   sample('older', myRequestsCard, myRequestsView({ requests: older, newer: 6, older: 8 }, asKim)),
   sample('far', myRequestsCard, myRequestsView({ requests: older, newer: maxCounted, older: maxCounted }, asKim)),
   sample('many', myRequestsCard, myRequestsView({ requests: newest, newer: 0, older: maxCounted }, asKim)),
-  sample('all', myRequestsCard, myRequestsView(onePage(...newest.slice(0, 3)), asKim)),
+  sample('all', myRequestsCard, myRequestsView(onePage(...newest.slice(0, 3)), asKim, 1)),
   sample('', approvalsCard, approvalsView(onePage(...toDecide.toReversed()), asDana)),
   sample('older', approvalsCard, approvalsView({ requests: toDecide.toReversed(), newer: 6, older: 0 }, asDana)),
   sample('far', approvalsCard, approvalsView({ requests: toDecide.toReversed(), newer: 6, older: maxCounted }, asDana)),

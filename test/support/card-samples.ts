@@ -4,7 +4,12 @@ import { requestFormCard, requestFormView } from '../../src/cards/drafts/form-vi
 import { reviewCard, reviewView } from '../../src/cards/drafts/review.ts'
 import { type Notice, noticeCard, noticeView } from '../../src/cards/notifications/notice.ts'
 import { siteReadyCard, siteReadyView } from '../../src/cards/provisioning/index.ts'
-import { cancelRequestCard, cancelRequestView } from '../../src/cards/requests/cancel-request.ts'
+import {
+  cancelRequestCard,
+  cancelRequestView,
+  cancelWhichCard,
+  cancelWhichView,
+} from '../../src/cards/requests/cancel-request.ts'
 import { movedCard, movedView } from '../../src/cards/requests/moved.ts'
 import { requestStatusCard, requestStatusView } from '../../src/cards/requests/request-card.ts'
 import { helpCard, helpView } from '../../src/cards/shared/help.ts'
@@ -191,6 +196,7 @@ const ofSites: readonly Sample[] = [
     sample(variant, requestStatusCard, requestStatusView(request, asKim)),
   ),
   sample('', cancelRequestCard, cancelRequestView(requests.waiting, asKim)),
+  sample('', cancelWhichCard, cancelWhichView([requests.waiting, requests.creating])),
   sample('', approvalCard, approvalView(requests.waiting, asDana, undefined, { address: 'free', duplicates: [] })),
   sample(
     'duplicate',
@@ -301,6 +307,12 @@ const ofSites: readonly Sample[] = [
   notice('discarded', { code: 'discarded' }),
   notice('unknown-command', { code: 'unknownCommand', suggestion: 'my requests' }),
   notice('unknown-change', { code: 'unknownChange', suggestion: 'delegate' }),
+  notice('unknown-numbered', { code: 'unknownNumbered', suggestion: 'nudge' }),
+  notice('how-long', { code: 'howLong' }),
+  notice('who-approves', { code: 'whoApproves' }),
+  notice('cannot-change', { code: 'cannotChange', people: [omar] }),
+  notice('only-drafts', { code: 'onlyDrafts', count: 2 }),
+  notice('nothing-to-cancel', { code: 'nothingToCancel' }),
   notice('thanks', { code: 'thanks' }),
   notice('nudged-already', { code: 'nudgedAlready', at: '2026-11-21T08:00:00Z', ...about }),
   notice('nothing-to-nudge', { code: 'nothingToNudge' }),

@@ -139,21 +139,21 @@ export const cases: Readonly<Record<ExplanationKey, Explained>> = {
       ...waits({ membership: { groups: [group], people: [dana.id, omar.id] } }),
       template: asks({ group }),
     },
-    says: 'Approval 1 went to Dana Fox and Omar Haddad as member of a template group.',
+    says: 'Approval 1 went to the approvers’ group: Dana Fox and Omar Haddad.',
   },
   'asked-as.owner': {
     request: {
       ...waits({ membership: { groups: [], owned: [group], people: [dana.id] } }, [dana]),
       template: asks({ ownersOf: group }),
     },
-    says: 'Approval 1 went to Dana Fox as owner of a template group.',
+    says: 'Approval 1 went to the owners of the approvers’ group: Dana Fox.',
   },
   'asked-as.group': {
     request: {
       ...waits({ membership: { groups: [group], owned: [group], people: [dana.id] } }, [dana]),
       template: asks({ ownersOf: group }, { group }),
     },
-    says: 'Approval 1 went to Dana Fox through a template group.',
+    says: 'Approval 1 went to Dana Fox through the approvers’ group.',
   },
   'asked-as.admin': {
     request: toAdmins('onlyRequester'),
@@ -167,7 +167,7 @@ export const cases: Readonly<Record<ExplanationKey, Explained>> = {
       }),
       template: asks({ group }),
     },
-    says: 'Approval 1 went to Dana Fox and Omar Haddad through a template group or as admin.',
+    says: 'Approval 1 went to Dana Fox and Omar Haddad through the approvers’ group or as admin.',
   },
   'asked-as.template': {
     request: { ...waits({}, [priya]), template: asks({ user: dana.id }) },
@@ -303,15 +303,15 @@ export const cases: Readonly<Record<ExplanationKey, Explained>> = {
   'name-is': { request: requests.waiting, says: 'The address is project-aurora-2.' },
   'name-typed': {
     request: requestOf({ details: { ...requests.waiting.details, alias: 'Aurora' }, alias: 'aurora' }),
-    says: 'The requester entered Aurora.',
+    says: 'The request names the address Aurora.',
   },
   'name-derived': {
     request: requests.waiting,
-    says: 'The requester entered no address, so it comes from the name Project Aurora.',
+    says: 'The request names no address, so it comes from the name Project Aurora.',
   },
   'name-of-request': {
     request: requestOf({ details: { ...requests.waiting.details, displayName: '北極光' }, alias: 'site-7d1c2b3a' }),
-    says: 'The requester entered no address, and the name has no Latin letters. So the address contains part of the request ID.',
+    says: 'The request names no address, and the name has no Latin letters. So the address contains part of the request ID.',
   },
   'name-affixed.prefix': { request: mailboxOf(), says: 'Addresses of this template begin with room-.' },
   'name-affixed.suffix': {
@@ -343,18 +343,18 @@ export const cases: Readonly<Record<ExplanationKey, Explained>> = {
       ...{ address: 'room-a@contoso-labs.example', aliasAddress: '' },
       details: { ...mailboxOf().details, domain: 'contoso-labs.example' },
     }),
-    says: 'The requester chose the mail domain contoso-labs.example.',
+    says: 'The request names the mail domain contoso-labs.example.',
   },
   'domain-usual': {
     request: mailboxOf(),
-    says: 'The requester chose no mail domain, so the default applies: contoso.example.',
+    says: 'The request names no mail domain, so the default applies: contoso.example.',
   },
   'other-address': {
     request: mailboxOf({
       aliasAddress: 'help@contoso.example',
       details: { ...mailboxOf().details, alias: 'help' },
     }),
-    says: 'The additional address is help@contoso.example, because the requester entered help.',
+    says: 'The additional address is help@contoso.example, because the request names help.',
   },
   took: { request: requests.ready, says: 'The request took 45 minutes in total.' },
   'took-so-far': { request: requests.waiting, says: 'Time since the request was sent: 103 minutes.' },
@@ -362,7 +362,7 @@ export const cases: Readonly<Record<ExplanationKey, Explained>> = {
     request: requests.ready,
     says: 'Approval 1 took 29 minutes, until Dana Fox decided.',
   },
-  'approval-waits': { request: requests.waiting, says: 'Approval 1 has waited 103 minutes.' },
+  'approval-waits': { request: requests.waiting, says: 'Wait for approval 1: 103 minutes.' },
   'queue-took': {
     request: requests.creating,
     timeline: [line('09:40', 'queued'), line('09:42', 'provisioning')],

@@ -8,7 +8,18 @@ import {
   siteKinds,
   type Template,
 } from '../../core/index.ts'
-import { isPlainRequest, type Meaning, meaningOf, mentions, type NamedKind } from '../channel/sentences/index.ts'
+import {
+  isKindAlone,
+  isNear,
+  isPlainRequest,
+  type Meaning,
+  meaningOf,
+  mentions,
+  type NamedKind,
+  shortened,
+  withKindFor,
+  withoutPoliteness,
+} from '../channel/sentences/index.ts'
 import type { Reply, Turn } from '../channel/turn.ts'
 import { type Command, defineCommand, defineShowCommand, showNotice } from '../define.ts'
 import { isAdminWithoutTemplates, showGettingStarted } from '../operations/index.ts'
@@ -26,6 +37,15 @@ const buttonOf = {
   sharedMailbox: 'newSharedMailbox',
   equipmentMailbox: 'newEquipment',
 } as const satisfies Record<ResourceKind, NewRequestButton>
+
+/** The kind that people name, of each kind of resource. */
+const namedKindOf = {
+  teamSite: 'teamSite',
+  communicationSite: 'communicationSite',
+  roomMailbox: 'room',
+  sharedMailbox: 'sharedMailbox',
+  equipmentMailbox: 'equipment',
+} as const satisfies Record<ResourceKind, NamedKind>
 
 /** The commands that open a form. */
 export const newCommandNames = [
@@ -95,11 +115,32 @@ export async function openMeant(turn: Turn, { kinds, name, rest }: MeantRequest)
   const commandName = only && others.length === 0 ? only : 'new'
   const wanted = kinds.length === 0 ? ['any' as const] : kinds
   const offered = await templatesOf(turn, [...new Set(wanted.flatMap((kind) => kindsOf(commandOf[kind])))])
-  const named = offered.filter((template) => namesOf(template).some((one) => mentions(rest, one)))
-  if (kinds.length === 0 && named.length === 0) return undefined
   const exact = offered.filter(({ kind }) => kinds.some((one) => one === kind))
+  const isNamed = (template: Template) =>
+    namesOf(template).some(
+      (one) => mentions(rest, one) && (exact.length < 2 || !isKindAlone(one, namedKindOf[template.kind])),
+    )
+  const named = offered.filter(isNamed)
+  if (kinds.length === 0 && named.length === 0) return undefined
   const templates = named.length > 0 ? named : exact.length > 0 ? exact : offered
   return continueOrChoose(turn, commandName, templates, name)
+}
+
+/**
+ * Opens the form of the template that a sentence names: “I need a working group”. Returns undefined if
+ * the sentence names no template of this person, or does not request one.
+ */
+export async function openNamed(turn: Turn, text: string): Promise<Reply | undefined> {
+  const templates = await turn.core.listUsableTemplates(turn.actor)
+  const named = templates.flatMap((template) =>
+    namesOf(template).flatMap((name) => (mentions(text, name) ? [{ template, name }] : [])),
+  )
+  const [longest] = named.toSorted((one, other) => other.name.length - one.name.length)
+  if (!longest) return undefined
+  const meaning = meaningOf(withKindFor(text, longest.name, namedKindOf[longest.template.kind]))
+  if (meaning?.does !== 'new') return undefined
+  const same = named.filter(({ name }) => name === longest.name).map(({ template }) => template)
+  return continueOrChoose(turn, 'new', same, meaning.name)
 }
 
 const kindsOf = (commandName: NewCommandName): readonly ResourceKind[] =>
@@ -145,7 +186,7 @@ const templatesOf = async (turn: Turn, kinds: readonly ResourceKind[]): Promise<
 
 /**
  * Continues with the templates whose name contains a text: first the person's drafts. If no name contains the text, the
- * text can be a sentence. Otherwise the card says that no template has this name, and shows all templates.
+ * text can be a sentence, or the name of the new resource. For `new` alone, the card shows all templates.
  */
 async function chooseNamed(
   turn: Turn,
@@ -157,7 +198,15 @@ async function chooseNamed(
   const found = templates.filter((template) => namesOf(template).some((name) => name.toLowerCase().includes(text)))
   if (found.length > 0 || templates.length === 0 || part === '') return continueOrChoose(turn, commandName, found)
   const meaning = meaningOf(`${commandName} ${part}`)
-  return (await meantBy(turn, meaning, part)) ?? showStep({ step: 'choose', templates, unmatched: part }, turn)
+  const meant = await meantBy(turn, meaning, part)
+  if (meant) return meant
+  const kind = commandName === 'new' && meaning?.does === 'new' && !/\s/.test(part) ? meaning.kinds[0] : undefined
+  if (kind) return showNotice(turn, { code: 'unknownCommand', suggestion: commandOf[kind] })
+  const near = templates.filter((template) => namesOf(template).some((name) => hasWordNear(name, text)))
+  if (near.length > 0) return continueOrChoose(turn, commandName, near)
+  // “new room Zürich” has a kind, so the text is the name of the room.
+  if (commandName !== 'new') return continueOrChoose(turn, commandName, templates, shortened(withoutPoliteness(part)))
+  return showStep({ step: 'choose', templates, unmatched: part }, turn)
 }
 
 /** Opens the form that the text after a command requests; undefined if the text can be the name of a template. */
@@ -166,6 +215,9 @@ async function meantBy(turn: Turn, meaning: Meaning | undefined, part: string): 
   if (meaning?.does !== 'new' || meaning.name === part.trim()) return undefined
   return meaning.name !== '' || isPlainRequest(meaning.rest) ? openMeant(turn, meaning) : undefined
 }
+
+const hasWordNear = (name: string, word: string): boolean =>
+  [name, ...name.split(' ')].some((part) => isNear(part.toLowerCase(), word))
 
 /** Returns a template's names in all languages. */
 const namesOf = ({ name, localised }: Template): string[] => [

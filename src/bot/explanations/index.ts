@@ -3,6 +3,7 @@ import { cards } from '../../cards/index.ts'
 import type { Request } from '../../core/index.ts'
 import type { Reply, Turn } from '../channel/turn.ts'
 import { defineCommand, reference, showNotice } from '../define.ts'
+import { ofReference } from '../requests/index.ts'
 
 /**
  * `why REQ-1042`: explains the approvers, the name and the duration. Alone, it explains the person's newest request.
@@ -12,7 +13,7 @@ const whyCommand = defineCommand({
   alone: ['why?'],
   // People also type the number as a question: `why REQ-1042?`.
   argument: reference,
-  handle: async (turn, reference) => explain(turn, await turn.core.readRequestByReference(turn.actor, { reference })),
+  handle: (turn, reference) => ofReference(turn, reference, (request) => explain(turn, request)),
   async withoutValidArgument(turn, argument) {
     if (argument.replaceAll('?', '').trim() !== '') return showNotice(turn, { code: 'noReferenceToExplain' })
     const { requests } = await turn.core.listOwnRequests(turn.actor, { limit: 1 })

@@ -3,10 +3,8 @@ import { cards, rowsOfPage } from '../../cards/index.ts'
 import { openStates, type PageAt } from '../../core/index.ts'
 import type { Reply, Turn } from '../channel/turn.ts'
 import { defineCardAction, defineCommand, defineShowCommand, reference, showNotice } from '../define.ts'
+import { isNumberLike, newestSearched, ofReference, onlyMeant, onlyOne } from './meant.ts'
 import { nudge, statusOf } from './status.ts'
-
-/** How many of a person's newest requests are searched for an open one. */
-const newestSearched = 100
 
 /** `my requests`. */
 export const myRequestsCommand = defineShowCommand({
@@ -29,10 +27,10 @@ export const statusCommand = defineCommand({
   name: 'status',
   menu: 8,
   argument: reference,
-  handle: async (turn, reference) =>
-    statusOf(turn, (await turn.core.readRequestByReference(turn.actor, { reference })).requestId),
+  handle: (turn, reference) => ofReference(turn, reference, ({ requestId }) => statusOf(turn, requestId)),
   async withoutValidArgument(turn, argument) {
-    if (argument !== '') return showNotice(turn, { code: 'noReference' })
+    if (isNumberLike(argument)) return showNotice(turn, { code: 'noReference' })
+    if (argument !== '') return statusMeant(turn, argument)
     const { requests } = await turn.core.listOwnRequests(turn.actor, { limit: newestSearched })
     const newest = requests.find(({ status }) => openStates.includes(status)) ?? requests[0]
     return newest ? statusOf(turn, newest.requestId) : showMine(turn)
@@ -45,8 +43,7 @@ export const nudgeCommand = defineCommand({
   aliases: ['remind'],
   changes: true,
   argument: reference,
-  handle: async (turn, reference) =>
-    nudge(turn, (await turn.core.readRequestByReference(turn.actor, { reference })).requestId),
+  handle: (turn, reference) => ofReference(turn, reference, ({ requestId }) => nudge(turn, requestId)),
   async withoutValidArgument(turn, argument) {
     if (argument !== '') return showNotice(turn, { code: 'noReferenceToNudge' })
     const { requests } = await turn.core.listOwnRequests(turn.actor, { limit: newestSearched })
@@ -54,6 +51,13 @@ export const nudgeCommand = defineCommand({
     return newest ? nudge(turn, newest.requestId) : showNotice(turn, { code: 'nothingToNudge' })
   },
 })
+
+/** Shows the request that a sentence names, or the only open one; otherwise, the list. */
+async function statusMeant(turn: Turn, text: string): Promise<Reply> {
+  const { requests } = await turn.core.listOwnRequests(turn.actor, { limit: newestSearched })
+  const only = onlyMeant(requests, text) ?? onlyOne(requests.filter(({ status }) => openStates.includes(status)))
+  return only ? statusOf(turn, only.requestId) : showMine(turn)
+}
 
 /** The number of the first or last request on the clicked page. */
 const edge = z.coerce.number().int().min(0).max(999_999_999).optional()
@@ -68,10 +72,13 @@ export const pageApprovals = defineCardAction({ verb: 'approvals.page', data, ha
 /** Shows a page of the person's own requests; without `at`, the newest. */
 async function showMine(turn: Turn, at: PageAt = {}): Promise<Reply> {
   const { core, actor, viewer } = turn
-  const page = await core.pageOfOwnRequests(actor, { limit: rowsOfPage, ...at })
-  return page.requests.length === 0
-    ? showNotice(turn, { code: 'noRequests' })
-    : { card: cards.myRequests(page, viewer) }
+  const [page, drafts] = await Promise.all([
+    core.pageOfOwnRequests(actor, { limit: rowsOfPage, ...at }),
+    core.listDrafts(actor),
+  ])
+  if (page.requests.length > 0) return { card: cards.myRequests(page, viewer, drafts.length) }
+  const count = drafts.length
+  return count > 0 ? showNotice(turn, { code: 'onlyDrafts', count }) : showNotice(turn, { code: 'noRequests' })
 }
 
 /** Shows a page of the requests that wait for the person's decision; without `at`, the newest. */

@@ -15,6 +15,7 @@ import { changeAddress, nudgeRequest, refreshRequest, showTimeline } from './sta
 export { defineAdminVerb, ifFound, referenceAndText } from './admin.ts'
 export { cancelOnceConfirmed } from './cancel.ts'
 export { approvalsCommand, statusCommand } from './commands.ts'
+export { ofReference } from './meant.ts'
 export { statusOf, unlessWithdrawn } from './status.ts'
 
 export const requestActions = [

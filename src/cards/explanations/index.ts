@@ -101,7 +101,7 @@ const isQuick = ({ code, facts }: Explanation): boolean =>
 interface ExplanationWriting {
   moment(at: string): string
   duration(seconds: number): string
-  people(people: readonly Person[]): string
+  people(people: readonly Person[], isWaiting: boolean): string
   fact(name: string, value: string | number, facts: ExplanationLine['facts']): string
 }
 
@@ -111,7 +111,7 @@ export function explanationText(line: ExplanationLine, writing: ExplanationWriti
   return key && format(strings.why.says[key], valuesOf(line, writing))
 }
 
-function valuesOf({ at, stage, people = [], facts }: ExplanationLine, writing: ExplanationWriting): Values {
+function valuesOf({ code, at, stage, people = [], facts }: ExplanationLine, writing: ExplanationWriting): Values {
   const written = ([name, value]: [string, string | number]) => {
     if (name === 'seconds') return [name, writing.duration(Number(value))] as const
     if (name === 'since' || name === 'until') return [name, writing.moment(String(value))] as const
@@ -121,7 +121,7 @@ function valuesOf({ at, stage, people = [], facts }: ExplanationLine, writing: E
     ...Object.fromEntries(Object.entries(facts).map(written)),
     ...(at !== undefined && { at: writing.moment(at) }),
     ...(stage !== undefined && { stage }),
-    people: writing.people(people),
+    people: writing.people(people, code === 'waits'),
   }
 }
 
@@ -129,7 +129,9 @@ function valuesOf({ at, stage, people = [], facts }: ExplanationLine, writing: E
 const writingOf = (request: Request, viewer: Viewer): ExplanationWriting => ({
   moment: (at) => moment(at, viewer, 'full'),
   duration: (seconds) => duration(seconds * 1000),
-  people: (people) => peopleList(people, 'and'),
+  // One decision of several people is enough for the rule `any`.
+  people: (people, isWaiting) =>
+    peopleList(people, isWaiting && openStage(request.approvals)?.rule === 'any' ? 'or' : 'and'),
   fact(name, value, facts) {
     const text = String(value)
     if (name === 'field') return fieldName(request, text)

@@ -5,7 +5,15 @@ import { format, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, helpersOf, longest, moment, peopleList, type Viewer } from '../shared/texts.ts'
 
-type Typed = 'newRequest' | 'myRequests' | 'help' | 'adminQueue' | 'adminTemplates' | 'adminStats' | 'adminWebhooks'
+type Typed =
+  | 'newRequest'
+  | 'myRequests'
+  | 'myDrafts'
+  | 'help'
+  | 'adminQueue'
+  | 'adminTemplates'
+  | 'adminStats'
+  | 'adminWebhooks'
 export type NoticeCode = Exclude<keyof typeof strings.notice, 'trace'>
 
 /** The verbs that a notice can retry: they need only the id of a draft or request. */
@@ -67,7 +75,12 @@ const table: Readonly<
   unknownChange: { look: plain, types: 'help' },
   thanks: { look: plain, types: 'newRequest' },
   tooManyOpen: { look: toKnow, types: 'myRequests' },
-  noReferenceToCancel: { look: toKnow, types: 'myRequests' },
+  unknownNumbered: { look: plain, types: 'help' },
+  howLong: { look: plain, types: 'newRequest' },
+  whoApproves: { look: plain, types: 'newRequest' },
+  cannotChange: { look: toKnow, types: 'help' },
+  onlyDrafts: { look: plain, types: 'myDrafts' },
+  nothingToCancel: { look: plain, types: 'myRequests' },
   noReferenceToExplain: { look: toKnow, types: 'myRequests' },
   noReferenceToAudit: { look: toKnow, types: 'adminQueue' },
   notFoundForAdmin: { look: toKnow, types: 'adminQueue' },
@@ -127,6 +140,7 @@ export const noticeCard = defineCard({
       '',
       'newRequest',
       'myRequests',
+      'myDrafts',
       'help',
       'adminQueue',
       'adminTemplates',
@@ -164,7 +178,8 @@ export function noticeView(notice: Notice, viewer: Viewer): ViewOf<typeof notice
     version: retry?.version ?? 0,
     retry: retry?.verb ?? '',
     show,
-    types: retry || show ? '' : known.types,
+    // One button is enough for a suggested “help”.
+    types: retry || show || suggestion === known.types ? '' : known.types,
   }
 }
 

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { inLocale, type Request, referenceOf, resourceKind } from '../../core/index.ts'
 import { askedAddress } from '../shared/links.ts'
-import { format, strings } from '../shared/messages.ts'
+import { looks, rowLook, shownState } from '../shared/look.ts'
+import { format, restText, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
-import { cut, longest, type Viewer } from '../shared/texts.ts'
+import { cut, longest, shortName, type Viewer } from '../shared/texts.ts'
 
 export const cancelRequestCard = defineCard({
   name: 'cancel-request',
@@ -33,4 +34,44 @@ export function cancelRequestView(request: Request, viewer: Viewer): ViewOf<type
     says: isCreated ? 'created' : request.status === 'pendingApproval' ? 'waiting' : 'nothing',
     fallback: format(strings.cancel.fallback, { reference }),
   }
+}
+
+/** More rows would be too long for a phone. */
+const maxRows = 6
+
+export const cancelWhichCard = defineCard({
+  name: 'cancel-which',
+  data: z.strictObject({
+    requests: z
+      .array(
+        z.strictObject({
+          reference: z.string(),
+          displayName: z.string(),
+          look: rowLook,
+          state: z.string(),
+          /** The title of a tap on the row. */
+          open: z.string(),
+        }),
+      )
+      .min(1),
+    /** How many more there are, or `''`. */
+    older: z.string(),
+  }),
+})
+
+/** Asks which of the requester's open requests to cancel: a tap on a row types the command. */
+export function cancelWhichView(requests: readonly Request[]): ViewOf<typeof cancelWhichCard> {
+  const texts = strings.cancel.which
+  const shown = requests.slice(0, maxRows).map((request) => {
+    const [reference, state] = [referenceOf(request), shownState(request)]
+    const { mark, color } = looks[state]
+    return {
+      reference,
+      displayName: shortName(request.details),
+      look: { mark, color, now: false, later: false },
+      state: strings.state[state].name,
+      open: format(strings.list.open, { reference }),
+    }
+  })
+  return { requests: shown, older: restText(texts.more, requests.length - shown.length) }
 }

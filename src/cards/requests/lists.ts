@@ -56,6 +56,8 @@ export const myRequestsCard = defineCard({
   name: 'my-requests',
   data: z.strictObject({
     ...paging,
+    /** The number of the viewer's drafts, as a sentence; `''` without any. */
+    drafts: z.string(),
     requests: z
       .array(
         z.strictObject({
@@ -114,11 +116,15 @@ function pagingOf({ requests, newer, older }: ListPage, all: string, first: 'new
   }
 }
 
-/** A page of the viewer's own requests, newest first, each with its state, who must act next, and a button. */
-export function myRequestsView(page: ListPage, viewer: Viewer): ViewOf<typeof myRequestsCard> {
+/**
+ * A page of the viewer's own requests, newest first, each with its state, who must act next, and a button. `drafts`: how many
+ * drafts the viewer has.
+ */
+export function myRequestsView(page: ListPage, viewer: Viewer, drafts = 0): ViewOf<typeof myRequestsCard> {
   const count = page.requests.filter((request) => !isTerminal(shownState(request))).length
   return {
     ...pagingOf(page, format(strings.list.shows.all, { count }), 'newest'),
+    drafts: drafts > 0 && page.newer === 0 ? format(strings.list.drafts, { count: drafts }) : '',
     requests: page.requests.map((request) => {
       const state = shownState(request)
       const isExpiring = state === 'pendingApproval' && urgencyOf(openStage(request.approvals), viewer) === 'expiring'

@@ -1,12 +1,16 @@
 /** Reads sentences: the meaning of a text in any of our languages, by tables of words. Pure functions. */
+export { shortened } from './name-in-sentence.ts'
 export { isNear } from './near.ts'
 export {
   isDoubtful,
+  isKindAlone,
   isOtherTask,
   isPlainRequest,
   type Meaning,
   meaningOf,
   mentions,
+  withKindFor,
   withoutPoliteness,
+  wordsInCommon,
 } from './sentence.ts'
-export type { DescribedCommand, NamedKind } from './words.ts'
+export type { AnsweredQuestion, DescribedCommand, NamedKind } from './words.ts'

@@ -1,3 +1,4 @@
+import { longestName } from '../../../core/index.ts'
 import { foundIn, lengthAt, type Phrases, vocabulary, type Word, wordsOf } from './words.ts'
 
 /** A name in a text: the name, and the text without it. */
@@ -6,8 +7,8 @@ export interface NameInText {
   readonly rest: string
 }
 
-/** A longer name is cut. Every form accepts this length. */
-const longestName = 100
+/** A longer name is cut after a word. */
+const longest = longestName.displayName
 
 /** From the first to the last word of a name. `from` and `to` include the words around it, such as “called”. */
 interface Region {
@@ -144,8 +145,14 @@ function isName(words: readonly Word[]): boolean {
   return !isKind && !isResource && !words.every(isGeneric)
 }
 
-/** Returns a name of at most 100 characters, on one line. */
-function shortened(name: string): string {
+/** Returns a name of at most 256 characters, on one line. */
+export function shortened(name: string): string {
   const line = name.replace(/[\s\p{C}]+/gu, ' ').trim()
-  return [...line].slice(0, longestName).join('').toWellFormed().slice(0, longestName).toWellFormed().trim()
+  if (line.length <= longest) return line.toWellFormed()
+  const cut = line.slice(0, longest + 1)
+  const end = cut.lastIndexOf(' ')
+  return line
+    .slice(0, end > 0 ? end : longest)
+    .toWellFormed()
+    .trim()
 }

@@ -1,6 +1,8 @@
 import { nameIn } from './name-in-sentence.ts'
 import { isNear } from './near.ts'
 import {
+  type AnsweredQuestion,
+  answeredQuestions,
   type DescribedCommand,
   describedCommands,
   foundIn,
@@ -21,6 +23,7 @@ export type Meaning =
    */
   | { readonly does: 'new'; readonly kinds: readonly NamedKind[]; readonly name: string; readonly rest: string }
   | { readonly does: 'command'; readonly command: DescribedCommand; readonly argument: string }
+  | { readonly does: 'question'; readonly about: AnsweredQuestion }
   | { readonly does: 'greeting' | 'thanks' }
 
 /** A longer text is read up to this length. */
@@ -32,17 +35,22 @@ const longestSentence = 1000
  * `cancel` is returned, because it needs a confirmation, and the request's card for all others.
  */
 export function meaningOf(typed: string): Meaning | undefined {
-  const text = typed.slice(0, longestSentence).toWellFormed()
+  const text = withDigits(typed.slice(0, longestSentence).toWellFormed())
   const { name, rest } = nameIn(text)
   const words = untilReason(wordsOf(rest))
   const has = (phrases: Phrases) => foundIn(phrases, words).length > 0
-  const described = describedCommands.filter((command) => has(vocabulary.commands.get(command) ?? new Map()))
+  const described = commandsIn(words)
   const numbered = aboutNumber(text, described)
   if (numbered) return numbered
+  const question = answeredQuestions.find((one) => has(vocabulary.questions.get(one) ?? none))
+  if (addsSomebody(wordsOf(text))) return { does: 'question', about: 'change' }
+  if (question !== undefined && question !== 'change') return { does: 'question', about: question }
   const isRequest = has(vocabulary.create) && !has(vocabulary.not) && !has(vocabulary.other)
   const kinds = kindsIn(words, isRequest)
   const command = withoutNumber(described, text)
-  if (command) return command
+  // “delete my sites” names the sites, and wants no list of them.
+  const isList = command?.does === 'command' && command.command === 'my requests'
+  if (command && !(isList && question === 'change')) return command
   const isShort =
     kinds.length > 0 && !has(vocabulary.thanks) && isOnly(words, [...vocabulary.kinds.values(), ...smallTalk])
   if (kinds.length > 0 && (isRequest || isShort)) return { does: 'new', kinds, name, rest }
@@ -50,12 +58,53 @@ export function meaningOf(typed: string): Meaning | undefined {
   if (described.includes('delegate')) return { does: 'command', command: 'delegate', argument: '' }
   if (isRequest) return { does: 'new', kinds: [], name, rest }
   if (has(vocabulary.thanks)) return { does: 'thanks' }
+  if (question === 'change') return { does: 'question', about: question }
   return has(vocabulary.greetings) && isOnly(words, smallTalk) ? { does: 'greeting' } : undefined
 }
 
+const none: Phrases = new Map()
+
+/** Returns the commands that words describe. “already approved” asks for the status; the part “approved” is no command. */
+function commandsIn(words: readonly Word[]): DescribedCommand[] {
+  const found = describedCommands.flatMap((command) =>
+    foundIn(vocabulary.commands.get(command) ?? none, words).map((at) => ({ command, ...at })),
+  )
+  return describedCommands.filter((command) => found.some((one) => one.command === command && !isPart(one, found)))
+}
+
+/** A phrase in a text: its first word and its number of words. */
+interface Found {
+  readonly index: number
+  readonly count: number
+}
+
+/** Whether a longer phrase contains this one: “shared mailbox” is not also a “mailbox”. */
+const isPart = ({ index, count }: Found, all: readonly Found[]): boolean =>
+  all.some((other) => other.count > count && other.index <= index && index + count <= other.index + other.count)
+
+/** Returns a text in which request numbers have only digits: people type “REQ-1O42” with the letter O, and l or I for 1. */
+const withDigits = (text: string): string =>
+  text.replace(/\breq[\s-]*(?=[oil]*\d)[\doil]+\b/giu, (typed) => {
+    const start = typed.search(/[\doil]+$/i)
+    return `${typed.slice(0, start)}${typed.slice(start).replace(/o/gi, '0').replace(/[il]/gi, '1')}`
+  })
+
+/** Whether somebody wants to add a person to a resource: “add Omar to my site”, but not “add a site to our team”. */
+const addsSomebody = (words: readonly Word[]): boolean =>
+  vocabulary.addTo.some(({ before, after }) => {
+    const [start] = foundIn(before, words)
+    const end = foundIn(after, words).find(({ index }) => start !== undefined && index > start.index + 1)
+    if (!start || !end) return false
+    const isKind = (part: readonly Word[]) => kindsIn(part, false).length > 0
+    return !isKind(words.slice(start.index, end.index)) && isKind(words.slice(end.index))
+  })
+
 /** Returns the words before a reason: “because the old site is full” says nothing about the request. */
 function untilReason(words: readonly Word[]): readonly Word[] {
-  const [reason] = foundIn(vocabulary.reasons, words)
+  // “car” is a reason in French and a part of “company car” in English.
+  const kinds = [...vocabulary.kinds.values()].flatMap((phrases) => foundIn(phrases, words))
+  const isKind = (at: number) => kinds.some(({ index, count }) => index <= at && at < index + count)
+  const reason = foundIn(vocabulary.reasons, words).find(({ index }) => !isKind(index))
   return reason && reason.index > 0 ? words.slice(0, reason.index) : words
 }
 
@@ -84,7 +133,7 @@ function aboutNumber(text: string, described: readonly DescribedCommand[]): Mean
   const [number, ...more] = numbers
   if (number === undefined) return undefined
   const isNegated = foundIn(vocabulary.not, wordsOf(text)).length > 0
-  const [verb = 'status', ...others] = verbs
+  const [verb = nearCancel(wordsOf(text)), ...others] = verbs
   // The list of approvals has a row for each of several requests.
   if (more.length > 0 && (verb === 'approve' || verb === 'reject'))
     return { does: 'command', command: 'approvals', argument: '' }
@@ -92,12 +141,18 @@ function aboutNumber(text: string, described: readonly DescribedCommand[]): Mean
   return { does: 'command', command, argument: numbers.map((one) => `REQ-${one}`).join(' ') }
 }
 
-/** Returns the numbers of requests in a text, each once. A number without REQ needs a verb such as “status”. */
+/** Returns `cancel` for a misspelt “cancel”, which asks before it changes anything; `status` for any other text. */
+function nearCancel(words: readonly Word[]): 'cancel' | 'status' {
+  const verbs = [...(vocabulary.commands.get('cancel')?.values() ?? [])].flat().filter(({ length }) => length === 1)
+  return words.some(({ folded }) => verbs.some(([verb = '']) => isNear(folded, verb))) ? 'cancel' : 'status'
+}
+
+/** Returns the numbers of requests in a text, each once. A number without REQ needs a verb such as “status”, or is alone. */
 function numbersIn(text: string, hasVerb: boolean): string[] {
   const marked = [...text.matchAll(/(?:\breq[\s-]*|#\s*)(\d{1,9})(?!\d)/giu)].map(([, number = '']) => number)
   const words = wordsOf(text)
   const named = foundIn(vocabulary.request, words).flatMap(({ index, count }) => words[index + count]?.folded ?? [])
-  const bare = hasVerb ? words.map(({ folded }) => folded).filter((word) => word.length >= 4) : []
+  const bare = hasVerb || words.length === 1 ? words.map(({ folded }) => folded).filter((word) => word.length >= 4) : []
   const numbers = [...named, ...bare].filter((word) => /^\d{3,9}$/.test(word))
   return [...new Set(marked.length > 0 ? marked : numbers)]
 }
@@ -115,12 +170,9 @@ function withoutNumber(described: readonly DescribedCommand[], text: string): Me
 /** Returns the kinds that a sentence names. A misspelt kind counts in a clear request. */
 function kindsIn(words: readonly Word[], isRequest: boolean): NamedKind[] {
   const found = namedKinds.flatMap((kind) =>
-    foundIn(vocabulary.kinds.get(kind) ?? new Map(), words).map(({ index, count }) => ({ kind, index, count })),
+    foundIn(vocabulary.kinds.get(kind) ?? none, words).map(({ index, count }) => ({ kind, index, count })),
   )
-  // “shared mailbox” is not also a “mailbox”.
-  const isPart = ({ index, count }: (typeof found)[number]) =>
-    found.some((other) => other.count > count && other.index <= index && index + count <= other.index + other.count)
-  const kinds = [...new Set(found.filter((one) => !isPart(one)).map(({ kind }) => kind))]
+  const kinds = [...new Set(found.filter((one) => !isPart(one, found)).map(({ kind }) => kind))]
   const exact = kinds.some((kind) => kind !== 'any') ? kinds.filter((kind) => kind !== 'any') : kinds
   if (exact.some((kind) => kind !== 'any') || !isRequest) return exact
   const near = namedKinds.filter((kind) =>
@@ -130,6 +182,30 @@ function kindsIn(words: readonly Word[], isRequest: boolean): NamedKind[] {
   )
   return near.length > 0 ? near.slice(0, 1) : exact
 }
+
+/** Returns a text in which a kind of resource replaces a name: “a working group” becomes “a site”. */
+export function withKindFor(text: string, name: string, kind: NamedKind): string {
+  const [words, wanted] = [wordsOf(text), wordsOf(name)]
+  const at = words.findIndex((_, index) =>
+    wanted.every(({ folded }, offset) => words[index + offset]?.folded === folded),
+  )
+  const [first, last] = [words[at], words[at + wanted.length - 1]]
+  const [phrase] = vocabulary.kinds.get(kind)?.values().next().value ?? []
+  if (!first || !last || !phrase) return text
+  return `${text.slice(0, first.from)}${phrase.join(' ')}${text.slice(last.to)}`
+}
+
+/** Whether a name is only the name of its kind: a template “Shared mailbox” for shared mailboxes. */
+export const isKindAlone = (name: string, kind: NamedKind): boolean =>
+  isOnly(wordsOf(name), [vocabulary.kinds.get(kind) ?? none])
+
+/** How many words of a name are in a text. Words that every name can have, such as “team” or “site”, do not count. */
+export function wordsInCommon(text: string, name: string): number {
+  const words = new Set(wordsOf(text).map(({ folded }) => folded))
+  const own = wordsOf(name).filter((word) => word.folded.length > 1 && !isOnly([word], commonWords))
+  return new Set(own.map(({ folded }) => folded).filter((word) => words.has(word))).size
+}
+const commonWords = [...vocabulary.kinds.values(), vocabulary.create, vocabulary.ends, vocabulary.for, ...smallTalk]
 
 /** Whether a text contains all words of a name, one after the other. */
 export function mentions(text: string, name: string): boolean {

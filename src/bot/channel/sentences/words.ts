@@ -35,6 +35,10 @@ export const describedCommands = [
 ] as const
 export type DescribedCommand = (typeof describedCommands)[number]
 
+/** The questions that get one short answer: how long a request takes, who approves it, and tasks that are not ours. */
+export const answeredQuestions = ['duration', 'approvers', 'change'] as const
+export type AnsweredQuestion = (typeof answeredQuestions)[number]
+
 /**
  * The words of one language. Each entry is a phrase of one or more words. Accents, case and punctuation do not matter. A
  * new language is a new file in `words/` and one line in this file.
@@ -50,6 +54,9 @@ const language = z.strictObject({
   create: phrases,
   kinds: z.record(z.enum(namedKinds), phrases),
   commands: z.record(z.enum(describedCommands), phrases),
+  questions: z.record(z.enum(answeredQuestions), phrases),
+  /** Pairs of words around a person whom somebody wants to add: “add … to my site”. */
+  addTo: z.array(z.tuple([z.string(), z.string()])),
   /** Words before a name: “called”. */
   called: phrases,
   /** Pairs of words around a name: “soll … heißen”. */
@@ -102,12 +109,18 @@ const phrasesOf = (list: readonly string[]): Phrases => {
   return new Map([...byFirst].map(([first, all]) => [first, all.toSorted((one, other) => other.length - one.length)]))
 }
 
-const all = (part: Exclude<keyof Language, 'kinds' | 'commands' | 'around'>): Phrases =>
+const all = (part: Exclude<keyof Language, 'kinds' | 'commands' | 'questions' | 'addTo' | 'around'>): Phrases =>
   phrasesOf(languages.flatMap((words) => words[part]))
 
 /** Returns the phrases of each key, in all languages. */
 const byKey = <Key extends string>(keys: readonly Key[], of: (words: Language) => Readonly<Record<Key, string[]>>) =>
   new Map(keys.map((key) => [key, phrasesOf(languages.flatMap((words) => of(words)[key]))]))
+
+/** Returns the pairs of all languages. */
+const pairs = (of: (words: Language) => readonly (readonly [string, string])[]) =>
+  languages.flatMap((words) =>
+    of(words).map(([before, after]) => ({ before: phrasesOf([before]), after: phrasesOf([after]) })),
+  )
 
 /** The words of all languages, ready for a search. */
 export const vocabulary = {
@@ -119,9 +132,9 @@ export const vocabulary = {
   kinds: byKey(namedKinds, ({ kinds }) => kinds),
   commands: byKey(describedCommands, ({ commands }) => commands),
   called: all('called'),
-  around: languages.flatMap(({ around }) =>
-    around.map(([before, after]) => ({ before: phrasesOf([before]), after: phrasesOf([after]) })),
-  ),
+  questions: byKey(answeredQuestions, ({ questions }) => questions),
+  addTo: pairs(({ addTo }) => addTo),
+  around: pairs(({ around }) => around),
   for: all('for'),
   generic: all('generic'),
   articles: all('articles'),
