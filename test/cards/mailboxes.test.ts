@@ -86,7 +86,7 @@ describe('the requested properties', () => {
       const request = sharedOf({ details: { ...mailboxes.waiting.details, permissions, autoMapping: true } })
       return textOf(cards.review({ ...notSimilar, draft: draftOf({}), plan: mailboxPlanOf(request) }))
     }
-    expect(review({})).toContain('Nobody has full access to this mailbox yet. Add at least one person.')
+    expect(review({})).toContain('If you continue, nobody can open this mailbox. Add at least one person.')
     expect(review({ [omar.id]: 'SendAs' })).not.toContain('Added automatically')
     expect(review({ [omar.id]: 'FullAccess' })).not.toContain('Nobody can open it')
     expect(review({ [omar.id]: 'FullAccess' })).toContain('Added automatically')

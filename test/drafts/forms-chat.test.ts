@@ -153,6 +153,20 @@ describe('the form of a template', () => {
     expect(valuesOf(blocked)).toMatchObject({ displayName: 'Payroll', name: 'electra' })
   })
 
+  it('names the empty input on Check name', async () => {
+    const bot = startBot(world)
+    const room = await opens()
+    for (const inputs of [{}, { displayName: 'Aurora' }]) {
+      const checked = await clicks(room, 'Check name', inputs)
+      expect(textOf(checked)).toContain('Enter the part of the address before the @.')
+      expect(textOf(checked)).toContain('One thing to fix')
+      await clicks(checked, 'Discard')
+      Object.assign(room, await opens())
+    }
+    const site = await bot.sends('kim', 'request.choose', { templateId: projectSite.id })
+    expect(textOf(await clicks(site, 'Check name'))).toContain('Enter a site name.')
+  })
+
   it('keeps its values and says so while a name cannot be checked', async () => {
     const form = await opens()
     world.mailDomainsAway = true

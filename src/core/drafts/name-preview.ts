@@ -132,7 +132,7 @@ async function previewed(
   const needed = neededAddress(template, typed.displayName, typed.address)
   const hasAddress = isTyped || !names(addressRule(template.naming, template.kind).pattern, 'input')
   // The form shows the missing address when the person checks the name.
-  if (isChecked) faults.push(...needed)
+  if (isChecked) faults.push(...needed, ...emptyName(template, typed))
   if (!hasAddress || needed.length > 0 || faults.length > 0)
     return {
       preview: sketched(template, withDomain, await tokenValues(inquiry, template, facts)),
@@ -145,6 +145,15 @@ async function previewed(
   const preview = previewOf(template, named, typed.displayName, withDomain, isChecked)
   return { preview, faults: named.faults }
 }
+
+/** Returns the fault of a form without the text from which the address is derived, if the pattern needs one. */
+function emptyName(template: Template, { displayName, address }: FormTexts['typed']): Fault[] {
+  if (address !== '' || !names(addressRule(template.naming, template.kind).pattern, 'input')) return []
+  if (isMailboxKind(template.kind) && asksForAddress(template)) return [missing('name')]
+  return displayName === '' ? [missing('displayName')] : []
+}
+
+const missing = (field: string): Fault => fault(`/${field}`, 'required', because('fieldRequired', { field }))
 
 /** Returns the fault of a form without an address if the name has no letter for one. The API derives one from the id. */
 export function neededAddress(template: Template, displayName: string, address: string): Fault[] {
