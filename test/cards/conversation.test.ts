@@ -37,6 +37,15 @@ const formOf = (template: Template, faults = [faultSaying('/alias', 'required', 
   cards.form(requestForm({ draft: draftOf(filled), template, faults, people: [dana] }))
 const asKim = viewerOf(kim)
 
+describe('the card of a ready site', () => {
+  it('shows the newest comment of an approver in one line', () => {
+    const decisions = [approvedBy(dana, '09:31', 'Good,\n\ngo ahead.')]
+    const card = cards.ready({ ...requests.ready, approvals: [stageOf(1, [dana], { decisions })] }, asKim)
+    expect(wordsOf(card)).toContain('Dana Fox wrote: “Good, go ahead.”')
+    expect(wordsOf(cards.ready(requests.ready, asKim))).not.toContain('wrote')
+  })
+})
+
 describe('the site form', () => {
   it('has exactly the inputs that its template needs', () => {
     for (const template of [projectSite, openCommunity]) {
@@ -191,6 +200,10 @@ describe('the approval card', () => {
     expect(rule([stageOf(1, [dana])])).toContain('You decide.')
     expect(rule([stageOf(1, [dana, omar])])).toContain('You or Omar Haddad: the first decision counts.')
     expect(rule([stageOf(1, [dana, omar], { rule: 'all' })])).toContain('You and Omar Haddad must all approve.')
+    expect(rule([stageOf(1, [dana, omar, priya])])).toContain('You, Omar Haddad, or Priya Nair: the first')
+    expect(rule([stageOf(1, [dana]), stageOf(2, [omar, dana])])).toContain(
+      'After that, approval 2 goes to Omar Haddad or you.',
+    )
     expect(rule([stageOf(1, [dana, omar, priya], { rule: 'quorum', quorum: 2 })])).toContain('2 approvals are needed')
     expect(rule([stageOf(1, [dana, omar]), stageOf(2, [priya])])).toContain('Approval 1 of 2.')
   })

@@ -295,6 +295,17 @@ const ofSites: readonly Sample[] = [
   sample('stopped', movedCard, movedView(requests.failed, 'stopped')),
   sample('forward', movedCard, movedView(requests.waiting, 'moved')),
   sample('', siteReadyCard, siteReadyView(requests.ready, asKim)),
+  sample(
+    'commented',
+    siteReadyCard,
+    siteReadyView(
+      {
+        ...requests.ready,
+        approvals: [stageOf(1, [dana], { decisions: [approvedBy(dana, '09:31', 'Good,\n\ngo ahead.')] })],
+      },
+      asKim,
+    ),
+  ),
   sample('renamed', siteReadyCard, siteReadyView(requests.renamed, asKim)),
   notice('already-decided', { code: 'alreadyDecided', by: 'Omar Haddad', at: requests.rejected.updatedAt, ...about }),
   notice('not-approver', { code: 'notApprover', reference: 'REQ-1042' }),

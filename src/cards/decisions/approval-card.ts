@@ -58,6 +58,8 @@ export const approvalCard = defineCard({
     error: z.string(),
     /** The rule of the stage and the other approvers. */
     rule: z.string(),
+    /** Who decides the next stage; `''` without one. */
+    next: z.string(),
     stage: z.int(),
   }),
 })
@@ -135,11 +137,12 @@ export function approvalView(
     help: format(texts.comment.help, { name }),
     error: format(texts.comment.error, { name }),
     rule: format(texts.rule[ruleOf(stage, colleagues.length, request.approvals.length)], {
-      people: stage?.rule === 'any' ? peopleList(colleagues, 'or') : peopleList(colleagues, 'and'),
+      people: peopleList([{ displayName: texts.you }, ...colleagues], stage?.rule === 'any' ? 'or' : 'and'),
       needed: stage ? missing(stage) : 0,
       stage: stage?.stage ?? 1,
       stages: request.approvals.length,
     }),
+    next: nextStageText(request, viewer),
     stage: stage?.stage ?? 1,
   }
 }
@@ -159,6 +162,18 @@ function colleaguesOf(stage: ApprovalStage, viewer: Viewer): Person[] {
   const represented = representedBy(stage, viewer.id, viewer.now.toISOString()).map(({ id }) => id)
   return undecided(stage).filter(({ id }) => id !== viewer.id && !represented.includes(id))
 }
+
+/** Who decides after the open stage. Later stages have other approvers. */
+function nextStageText({ approvals }: Request, viewer: Viewer): string {
+  const open = openStage(approvals)
+  const next = open && approvals.find(({ stage }) => stage > open.stage)
+  if (!next) return ''
+  const named = next.approvers.map((one) => (one.id === viewer.id ? { displayName: strings.approval.youToo } : one))
+  const people = peopleList(named, next.rule === 'any' ? 'or' : 'and', maxNextNames)
+  return format(strings.approval.nextStage, { stage: next.stage, people })
+}
+
+const maxNextNames = 3
 
 function ruleOf(stage: ApprovalStage | undefined, colleagues: number, stages: number): Rule {
   const rule = colleagues === 0 ? 'alone' : (stage?.rule ?? 'any')

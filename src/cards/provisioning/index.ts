@@ -20,7 +20,7 @@ import { askedAddress, outlookLink, siteAddress, withoutScheme } from '../shared
 import { rowLooks } from '../shared/look.ts'
 import { format, restText, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
-import { cut, duration, helpersOf, longest, type Viewer } from '../shared/texts.ts'
+import { cut, duration, helpersOf, longest, shortName, type Viewer } from '../shared/texts.ts'
 
 const about = {
   requestId: z.uuid(),
@@ -31,6 +31,8 @@ const about = {
   checks: z.array(checkRow),
   fallback: z.string(),
   took: z.string(),
+  /** The newest comment of an approver, or `''`. */
+  comment: z.string(),
   /** Whether the request can be repeated: its details still exist. */
   again: z.boolean(),
 }
@@ -160,6 +162,14 @@ function aboutOf(request: Request, checks: CheckRow[], { locale }: Viewer) {
       duration: duration(end - start),
       waited: duration(queued - start),
     }),
+    comment: commentOf(request),
     again: request.reducedAt === undefined,
   }
+}
+
+function commentOf({ approvals }: Request): string {
+  const last = approvals.flatMap(({ decisions }) => decisions).findLast(({ comment }) => comment)
+  if (!last?.comment) return ''
+  const comment = cut(last.comment.replace(/\s+/g, ' '), longest.title)
+  return format(strings.ready.comment, { name: shortName(last.by), comment })
 }

@@ -22,6 +22,8 @@ export const helpCard = defineCard({
   data: z.strictObject({
     hello: z.string(),
     lead: z.string(),
+    /** How the reader learns of requests to decide, or decides by text. */
+    approvers: z.string(),
     commands: z.array(
       z.strictObject({ name: z.enum([...offers, 'myRequests', 'myDrafts', 'approvals', 'delegate', 'digest']) }),
     ),
@@ -63,6 +65,7 @@ export function helpView(me: HelpFor): ViewOf<typeof helpCard> {
       ? strings.help.unclear
       : format(hasOffers ? strings.help.hello : strings.help.greeting, { name }),
     lead: hasOffers ? lead : format(strings.help.nothing, { helpers: helpersOf(me.helpers) }),
+    approvers: me.has.approvals ? strings.help.approver : strings.help.notApprover,
     commands: commands.map((name) => ({ name })),
     isAdmin: me.isAdmin,
     adminCommands: me.isAdmin ? [...adminCommands] : [],
