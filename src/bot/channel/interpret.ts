@@ -1,6 +1,7 @@
-import { type Command, notAdmin, showNotice } from '../define.ts'
+import { type Command, notAdmin, showNotice, undefinedIfNotFound } from '../define.ts'
 import { openMeant } from '../drafts/index.ts'
 import { commands, nearestCommand, parseCommand } from '../registry.ts'
+import { statusOf } from '../requests/index.ts'
 import { showHelp } from '../shared/index.ts'
 import { isOtherTask, type Meaning, meaningOf } from './sentences/index.ts'
 import { isForAdmins, type Reply, type Turn } from './turn.ts'
@@ -46,6 +47,9 @@ async function answer(turn: Turn, meaning: Exclude<Meaning, { does: 'command' }>
 
 const isForAdminsOnly = (text: string): boolean => /^admin/i.test(text.trim())
 
+/** With a number, a misspelt decision shows the request and its buttons. */
+const decisions: ReadonlySet<string> = new Set(['approve', 'reject'])
+
 /**
  * Suggests a command with a similar spelling; otherwise, shows the help. A person without admin rights who types an admin
  * command gets a refusal instead. A person who can request nothing yet gets the help, which names the admins.
@@ -54,6 +58,12 @@ export async function notUnderstood(turn: Turn, text: string): Promise<Reply> {
   const isAdmin = isForAdmins(turn.actor)
   if (isForAdminsOnly(text) && !isAdmin) return notAdmin(turn)
   const nearest = isOtherTask(text) ? undefined : nearestCommand(text, isAdmin)
+  const number = /^\p{L}+[\s#]+(\d{3,9})(?!\d)/u.exec(text.trim())?.[1]
+  if (number !== undefined && nearest && decisions.has(nearest.name)) {
+    const reference = `REQ-${number}`
+    const request = await turn.core.readRequestByReference(turn.actor, { reference }).catch(undefinedIfNotFound)
+    if (request) return statusOf(turn, request.requestId)
+  }
   const usable = await turn.core.listUsableTemplates(turn.actor)
   if (!nearest || usable.length === 0) return showHelp(turn, { isUnclear: true })
   return showNotice(turn, { code: nearest.changes ? 'unknownChange' : 'unknownCommand', suggestion: nearest.name })

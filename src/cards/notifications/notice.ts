@@ -5,7 +5,15 @@ import { format, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, helpersOf, longest, moment, peopleList, type Viewer } from '../shared/texts.ts'
 
-type Typed = 'newRequest' | 'myRequests' | 'help' | 'adminQueue' | 'adminTemplates' | 'adminStats' | 'adminWebhooks'
+type Typed =
+  | 'newRequest'
+  | 'myRequests'
+  | 'approvals'
+  | 'help'
+  | 'adminQueue'
+  | 'adminTemplates'
+  | 'adminStats'
+  | 'adminWebhooks'
 export type NoticeCode = Exclude<keyof typeof strings.notice, 'trace'>
 
 /** The verbs that a notice can retry: they need only the id of a draft or request. */
@@ -58,6 +66,8 @@ const table: Readonly<
   selfApproval: { look: toKnow, show: 'request.refresh', types: 'myRequests' },
   notAllowed: { look: toKnow, types: 'myRequests' },
   notFound: { look: toKnow, types: 'myRequests' },
+  notFoundToDecide: { look: toKnow, types: 'approvals' },
+  oneDecision: { look: toKnow, types: 'approvals' },
   cannotCancel: { look: toKnow, show: 'request.refresh', types: 'myRequests' },
   discarded: { look: { ...plain, mark: '–' }, types: 'newRequest' },
   outdated: { look: toKnow, show: 'request.refresh', types: 'myRequests' },
@@ -127,6 +137,7 @@ export const noticeCard = defineCard({
       '',
       'newRequest',
       'myRequests',
+      'approvals',
       'help',
       'adminQueue',
       'adminTemplates',
