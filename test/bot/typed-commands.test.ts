@@ -203,6 +203,12 @@ describe('a text that a person types', () => {
       const decided = await world.stores.requests.find(two.requestId)
       expect(decided?.approvals[0]?.decisions[0]).toMatchObject({ decision: 'approved', comment: 'a good idea' })
       expect(await says('dana', `approve ${two.reference}`)).toContain('Approved by you')
+      expect(await says('dana', `reject ${two.reference} no`)).toContain(
+        'You had already approved it. Nothing changed.',
+      )
+      expect(await says('omar', `reject ${two.reference} no`)).toContain(
+        'It was already approved by Dana Fox. Nothing changed.',
+      )
     })
 
     it.each(['approve REQ not yet', 'approve REQ?', 'can you approve REQ', 'aprove REQ', 'do not approve REQ'])(
@@ -230,15 +236,29 @@ describe('a text that a person types', () => {
     })
 
     it('approve and reject: refuse people who are no approvers, and list the approvals without one number', async () => {
-      const { says } = start()
+      const { says, types } = start()
       const { reference, requestId } = await requested(world, 'For Dana only')
       const other = await requested(world, 'For Dana too')
       for (const text of ['approve', 'reject']) {
         expect(await says('kim', `${text} ${reference} so`)).toContain('You requested this. Somebody else must decide.')
         expect(await says('sam', `${text} ${reference} so`)).toContain('You cannot decide this')
         expect(await says('dana', text)).toMatch(/Approvals\n1–6 of/)
-        expect(await says('dana', `${text} ${reference} ${other.reference}`)).toMatch(/Approvals\n1–6 of/)
+        for (const [first, second] of [
+          [reference, other.reference],
+          [reference, `and ${other.reference}`],
+          [`${reference},`, `#${other.reference.slice(4)}`],
+        ])
+          expect(await says('dana', `${text} ${first} ${second}`)).toContain(
+            'I decide one request at a time here.\nType “approvals” to decide several.',
+          )
+        const named = await types('dana', `${text} ${reference} it repeats ${other.reference}`)
+        expect(textOf(named)).toContain('I decide one request at a time here.')
+        expect(valuesOf(named)).toMatchObject({ comment: `it repeats ${other.reference}` })
+        expect(await says('dana', `${text} REQ-99999`)).toContain('Type “approvals” to see what waits for you.')
+        const typo = `${text.slice(0, -2)}${text.slice(-1)} ${reference.slice(4)}`
+        expect(actionsOf(await types('dana', typo)).map(({ title }) => title)).toContain('Approve')
       }
+      expect((await world.stores.requests.find(other.requestId))?.status).toBe('pendingApproval')
       expect((await world.stores.requests.find(requestId))?.status).toBe('pendingApproval')
     })
 

@@ -25,7 +25,9 @@ describe('an address that another resource takes during the wait', () => {
     const asked = await dana.sees(/Taken meanwhile/)
     expect(textOf(asked.card)).toContain('This address is free: taken-meanwhile')
     await takes('taken-meanwhile')
-    const paused = (await dana.clicks(asked, 'Approve')).card ?? {}
+    const paused = (await dana.clicks(asked, 'Approve', { comment: 'Good, go ahead' })).card ?? {}
+    expect(textOf(paused)).toContain('Your approval was not recorded. You get a card with the next address.')
+    expect(valuesOf(paused)).toMatchObject({ comment: 'Good, go ahead' })
     expect(textOf(paused)).toContain('Another resource has taken the address taken-meanwhile. I asked Kim Lee')
     expect(titlesOf(paused)).not.toContain('Approve')
     expect(titlesOf(paused)).toContain('Reject')

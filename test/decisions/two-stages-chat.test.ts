@@ -92,6 +92,17 @@ describe('two stages with the same approver in chat', () => {
     expect(textOf(await clicks('dana', last, 'Refresh'))).toMatch(/^.\nCancelled\n[\s\S]*cancelled the request/)
   })
 
+  it('are not both decided by a command that is typed twice: the second one shows the card', async () => {
+    const { types, clicks } = startBot(world)
+    const { requestId, reference } = await submitSite('Typed twice')
+    expect(textOf(await types('dana', `approve ${reference}`))).toContain('Approved stage 1 of 2')
+    const second = await types('dana', `approve ${reference} so`)
+    expect(textOf(second)).toContain('You approved an earlier stage. To decide this one, use the buttons.')
+    expect(await approvals(requestId)).toEqual([1, 0])
+    await clicks('dana', second, 'Approve')
+    expect(await approvals(requestId)).toEqual([1, 1])
+  })
+
   it('accept a card of an earlier version, whose buttons have no stage', async () => {
     const { sends } = startBot(world)
     const { requestId } = await submitSite('From before')

@@ -1,7 +1,8 @@
 import type { NoticeCode } from '../../cards/index.ts'
-import { type Command, notAdmin, showNotice } from '../define.ts'
+import { type Command, notAdmin, showNotice, undefinedIfNotFound } from '../define.ts'
 import { openMeant, openNamed } from '../drafts/index.ts'
 import { commands, nearestCommand, parseCommand } from '../registry.ts'
+import { statusOf } from '../requests/index.ts'
 import { showHelp } from '../shared/index.ts'
 import { type AnsweredQuestion, isOtherTask, type Meaning, meaningOf } from './sentences/index.ts'
 import { isForAdmins, type Reply, type Turn } from './turn.ts'
@@ -58,9 +59,13 @@ async function answer(turn: Turn, meaning: Exclude<Meaning, { does: 'command' }>
 
 const isForAdminsOnly = (text: string): boolean => /^admin/i.test(text.trim())
 
+/** With a number, a misspelt decision shows the request and its buttons. */
+const decisions: ReadonlySet<string> = new Set(['approve', 'reject'])
+
 /**
- * Opens the form of a template that the text names. Otherwise, suggests a command with a similar spelling; otherwise, shows the help. A person without admin rights who types an admin
- * command gets a refusal instead. A person who can request nothing yet gets the help, which names the admins.
+ * Opens the form of a template that the text names. Otherwise, suggests a command with a similar spelling; otherwise, shows the
+ * help. A person without admin rights who types an admin command gets a refusal instead. A person who can request nothing yet
+ * gets the help, which names the admins.
  */
 export async function notUnderstood(turn: Turn, text: string): Promise<Reply> {
   const isAdmin = isForAdmins(turn.actor)
@@ -68,6 +73,12 @@ export async function notUnderstood(turn: Turn, text: string): Promise<Reply> {
   const opened = await openNamed(turn, text)
   if (opened) return opened
   const nearest = isOtherTask(text) ? undefined : nearestCommand(text, isAdmin)
+  const number = /^\p{L}+[\s#]+(\d{3,9})(?!\d)/u.exec(text.trim())?.[1]
+  if (number !== undefined && nearest && decisions.has(nearest.name)) {
+    const reference = `REQ-${number}`
+    const request = await turn.core.readRequestByReference(turn.actor, { reference }).catch(undefinedIfNotFound)
+    if (request) return statusOf(turn, request.requestId)
+  }
   const usable = await turn.core.listUsableTemplates(turn.actor)
   if (!nearest || usable.length === 0) return showHelp(turn, { isUnclear: true })
   return showNotice(turn, { code: codeFor(nearest), suggestion: nearest.name })

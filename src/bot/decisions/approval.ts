@@ -48,10 +48,21 @@ async function showApproval(turn: Turn, { requestId, stage, comment }: z.output<
   return statusOf(turn, requestId, { comment, commentMissing: false })
 }
 
-/** Shows the record of the decision. A person who clicks too late or too early sees the request's current card. */
+interface OneDecision {
+  readonly requestId: string
+  readonly stage?: number | undefined
+  readonly comment: string
+  /** The person typed it, so no earlier card shows how the request was decided. */
+  readonly isTyped?: boolean
+}
+
+/**
+ * Shows the record of the decision. A person who decides too late or too early sees the request's current card, which says
+ * that nothing changed.
+ */
 export async function decide(
   turn: Turn,
-  { requestId, stage }: { readonly requestId: string; readonly stage?: number | undefined },
+  { requestId, stage, comment, isTyped = false }: OneDecision,
   act: () => Promise<Request>,
 ): Promise<Reply> {
   try {
@@ -61,10 +72,18 @@ export async function decide(
     const { request, facts } = await turn.core.readForApproval(turn.actor, { requestId })
     if (!isApprover(turn, request)) throw error
     // A refused approver has left the group that decides. The card would request their decision again.
+    const isOpen = decidesNow(request, turn.viewer, isTyped ? undefined : stage)
     if (error.code === 'not-an-approver' && decidesNow(request, turn.viewer)) throw error
-    return { card: cards.approvalNow(request, turn.viewer, stage, facts) }
+    const why = error.code === 'name-taken' && request.addressConflict ? { why: 'addressTaken' as const } : {}
+    if (isOpen) return { card: cards.approval(request, turn.viewer, { comment, commentMissing: false, ...why }, facts) }
+    // A second click on the same button is no late decision.
+    const isLate = isTyped || !hasDecided(turn, request)
+    return { card: cards.approvalDecided(request, turn.viewer, isTyped ? undefined : stage, isLate) }
   }
 }
+
+const hasDecided = ({ actor }: Turn, { approvals }: Request): boolean =>
+  approvals.some(({ decisions }) => decisions.some(({ by }) => by.id === actor.id))
 
 /** Whether the person is or was an approver of the request. */
 const isApprover = ({ actor }: Turn, { approvals }: Request): boolean =>

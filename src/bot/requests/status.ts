@@ -62,7 +62,7 @@ export const showTimeline = defineCardAction({
 export async function statusOf(
   turn: Turn,
   requestId: string,
-  form?: { comment: string; commentMissing: boolean },
+  form?: Parameters<typeof cards.approval>[2],
 ): Promise<Reply> {
   const request = await turn.core.readRequest(turn.actor, { requestId })
   const isRequester = request.requester.id === turn.actor.id

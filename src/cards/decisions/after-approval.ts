@@ -47,6 +47,16 @@ export function afterApproval(
   return { next, hasAddress: true }
 }
 
+/** Says that a decision came too late and changed nothing. */
+export function lateText({ approvals }: Request, viewer: Viewer): string {
+  const decisions = approvals.flatMap((one) => one.decisions)
+  const last = decisions.findLast(({ by }) => by.id === viewer.id) ?? lastDecision(approvals)
+  const texts = strings.afterApproval.late
+  if (!last) return texts.ended
+  if (last.by.id === viewer.id) return texts[`${last.decision}ByYou`]
+  return format(texts[last.decision], { name: shortName(last.by) })
+}
+
 function whileWaiting({ approvals }: Request, decision: Decision, viewer: Viewer): AfterApproval | undefined {
   const own = approvals.find(({ decisions }) => decisions.includes(decision))
   const open = openStage(approvals)

@@ -68,6 +68,8 @@ export const approvalCard = defineCard({
 interface ApprovalForm {
   readonly comment: string
   readonly commentMissing: boolean
+  /** Why the viewer's last click or message decided nothing. */
+  readonly why?: keyof typeof strings.approval.undecided
 }
 
 /** The room for the details, one value in plain view and other texts, in code units, and for rows in plain view. */
@@ -116,6 +118,7 @@ export function approvalView(
     urgency,
     isApprovable: conflict === undefined,
     says: [
+      ...(form.why ? [{ text: texts.undecided[form.why], weight: 'Bolder' as const }] : []),
       ...addressLines(request),
       ...earlierApprovals(request.approvals, viewer),
       ...linesOfBasis(request, changes.length > 0),

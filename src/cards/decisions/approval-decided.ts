@@ -17,7 +17,7 @@ import { look, looks } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, longest, moment, peopleList, type Viewer } from '../shared/texts.ts'
-import { afterApproval } from './after-approval.ts'
+import { afterApproval, lateText } from './after-approval.ts'
 
 type Outcome = keyof typeof strings.decided
 
@@ -29,7 +29,7 @@ export const approvalDecidedCard = defineCard({
     look,
     band: z.string(),
     says: z.string(),
-    /** What follows an approval that did not decide the request alone. */
+    /** Says that a late decision changed nothing, and what follows an approval that did not decide the request alone. */
     next: z.string(),
     wrote: z.string(),
     comment: z.string(),
@@ -56,11 +56,15 @@ interface OutcomeFacts {
   readonly comment?: string | undefined
 }
 
-/** Shows a request to an approver who cannot decide it, or not yet. `about`: the stage of the card. */
+/**
+ * Shows a request to an approver who cannot decide it, or not yet. `about`: the stage of the card. `isLate`: the viewer has
+ * just tried to decide it.
+ */
 export function approvalDecidedView(
   request: Request,
   viewer: Viewer,
   about?: number,
+  isLate = false,
 ): ViewOf<typeof approvalDecidedCard> {
   const { outcome, name, people = [], at, comment = '' } = outcomeFor(request, viewer, about)
   const by = cut(name?.displayName ?? '', longest.name)
@@ -70,7 +74,7 @@ export function approvalDecidedView(
     address: after?.hasAddress === false ? '' : askedAddress(request, viewer),
     look: after?.look ?? lookOf[outcome],
     band: after?.band ?? strings.decided[outcome].band,
-    next: after?.next ?? '',
+    next: [isLate ? lateText(request, viewer) : '', after?.next ?? ''].filter((text) => text !== '').join(' '),
     says: format(strings.decided[outcome].says, {
       name: by,
       people: peopleList(people, people.length > 1 && outcome === 'notYours' ? 'or' : 'and', 3),

@@ -9,6 +9,7 @@ type Typed =
   | 'newRequest'
   | 'myRequests'
   | 'myDrafts'
+  | 'approvals'
   | 'help'
   | 'adminQueue'
   | 'adminTemplates'
@@ -66,6 +67,8 @@ const table: Readonly<
   selfApproval: { look: toKnow, show: 'request.refresh', types: 'myRequests' },
   notAllowed: { look: toKnow, types: 'myRequests' },
   notFound: { look: toKnow, types: 'myRequests' },
+  notFoundToDecide: { look: toKnow, types: 'approvals' },
+  oneDecision: { look: toKnow, types: 'approvals' },
   cannotCancel: { look: toKnow, show: 'request.refresh', types: 'myRequests' },
   discarded: { look: { ...plain, mark: '–' }, types: 'newRequest' },
   outdated: { look: toKnow, show: 'request.refresh', types: 'myRequests' },
@@ -141,6 +144,7 @@ export const noticeCard = defineCard({
       'newRequest',
       'myRequests',
       'myDrafts',
+      'approvals',
       'help',
       'adminQueue',
       'adminTemplates',

@@ -134,9 +134,9 @@ function aboutNumber(text: string, described: readonly DescribedCommand[]): Mean
   if (number === undefined) return undefined
   const isNegated = foundIn(vocabulary.not, wordsOf(text)).length > 0
   const [verb = nearCancel(wordsOf(text)), ...others] = verbs
-  // The list of approvals has a row for each of several requests.
+  // The command decides one request. With several numbers it decides nothing and says so.
   if (more.length > 0 && (verb === 'approve' || verb === 'reject'))
-    return { does: 'command', command: 'approvals', argument: '' }
+    return { does: 'command', command: verb, argument: numbers.map((one) => `REQ-${one}`).join(' ') }
   const command = safe.includes(verb) && others.length === 0 && more.length === 0 && !isNegated ? verb : 'status'
   return { does: 'command', command, argument: numbers.map((one) => `REQ-${one}`).join(' ') }
 }
