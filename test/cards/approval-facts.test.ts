@@ -10,10 +10,12 @@ import {
   filled,
   kim,
   omar,
+  onePage,
   planOf,
   priya,
   projectSite,
   requestOf,
+  requests,
   stageOf,
   viewerOf,
 } from '../support/card-requests.ts'
@@ -129,5 +131,46 @@ describe('the approval card', () => {
     const displayName = `${'Programme for the renewal of every meeting room '.repeat(5)}in Zürich`
     const details = { ...requestOf().details, displayName }
     expect(textOf(show(requestOf({ details }), omar))).toContain(displayName)
+  })
+})
+
+describe('the rows of `approvals` and of the card for several decisions', () => {
+  const rowsOf = (request: Request, who: Person) => [
+    textOf(cards.approvals(onePage(request), viewerOf(who))),
+    textOf(cards.decideSeveral({ waiting: [request, requestOf({ number: 1099 })] }, viewerOf(who))),
+  ]
+  const { approval: _, ...source } = projectSite
+  const oneOwner = requestOf({ owners: [kim] })
+
+  it.each<[string, Request, Person, string]>([
+    ['a taken address', requests.addressTaken, omar, 'This address is taken: project-aurora-2'],
+    ['the own part of the approver', requestOf(), dana, 'You are an owner of this site'],
+    ['guests', requestOf({ guests: [kim.id] }), omar, 'Guest: Kim Lee'],
+    ['a single owner', oneOwner, omar, 'Only one owner: Kim Lee'],
+    ['the sensitivity', requestOf(), omar, 'Sensitivity: Internal'],
+    ['the stage', requests.secondStage, priya, 'Approval 2 of 2'],
+    [
+      'the earlier approval of the person',
+      requestOf({ approvals: [stageOf(1, [dana], { decisions: [approvedBy(dana, '09:31')] }), stageOf(2, [dana])] }),
+      dana,
+      'Approval 2 of 2, you approved stage 1',
+    ],
+    [
+      'the answers on which the policy depends',
+      requestOf({
+        template: snapshot(
+          templateOf({
+            ...source,
+            approval: {
+              stages: [{ approvers: [{ user: dana.id }], when: [{ field: 'metadata.costCentre', given: true }] }],
+            },
+          }),
+        ),
+      }),
+      omar,
+      'Cost centre: 4711',
+    ],
+  ])('show %s', (_, request, who, text) => {
+    for (const shown of rowsOf(request, who)) expect(shown).toContain(text)
   })
 })

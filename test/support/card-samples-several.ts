@@ -89,7 +89,7 @@ export const severalSamples: readonly Sample[] = [
     'ticked',
     decideSeveralCard,
     decideSeveralView(
-      { question, waiting: rows, from: 8, ticked: new Set(['1041.1', '1052.1']), fault: 'comment' },
+      { question, waiting: rows, from: 6, ticked: new Set(['1041.1', '1050.1']), fault: 'comment' },
       asDana,
     ),
   ),

@@ -11,14 +11,15 @@ import {
   type Request,
   referenceOf,
 } from '../../core/index.ts'
-import { labelFact, mainFacts, otherFacts, peopleWith } from '../requests/request-facts.ts'
+import { labelFact, mainFacts, otherFacts } from '../requests/request-facts.ts'
 import { type Fact, fact } from '../shared/facts.ts'
 import { look, looks, marks, rowLook, toFix } from '../shared/look.ts'
 import { format, keysOf, restText, strings } from '../shared/messages.ts'
 import { paged, pagesAround } from '../shared/paging.ts'
 import { reasonText } from '../shared/reasons.ts'
 import { type CardJson, defineCard, firstThatFits, type ViewOf } from '../shared/render.ts'
-import { age, cut, longest, moment, peopleList, shortName, type Viewer } from '../shared/texts.ts'
+import { age, cut, longest, moment, shortName, type Viewer } from '../shared/texts.ts'
+import { alertsOf, notesOf } from './row-facts.ts'
 
 const line = z.strictObject({ text: z.string(), look: rowLook })
 
@@ -44,7 +45,7 @@ export const decideSeveralCard = defineCard({
         ticked: z.enum(['true', 'false']),
         displayName: z.string(),
         says: z.string(),
-        /** A result of the checks that needs attention. */
+        /** The results of the checks that need attention. */
         alert: z.string(),
         open: z.string(),
       }),
@@ -81,7 +82,7 @@ export interface DecideSeveral {
 }
 
 /** The rows of a page, and fewer for a card that would be too large. */
-const sizes = [8, 5, 3, 2]
+const sizes = [6, 5, 3, 2]
 /** The facts of a row, the common facts and the failed requests that a card shows. */
 const most = { facts: 3, common: 4, failed: 5 } as const
 
@@ -114,7 +115,7 @@ export function readTicks(text: string): ReadonlySet<string> {
 export function decideSeveralView(
   { question, waiting, from = 0, ticked = new Set(), comment = '', fault = '', last, undecided = [] }: DecideSeveral,
   viewer: Viewer,
-  size: number = 8,
+  size: number = 6,
 ): ViewOf<typeof decideSeveralCard> {
   const texts = strings.several
   const start = Math.max(0, Math.min(Math.floor(from / size), Math.ceil(waiting.length / size) - 1) * size)
@@ -142,7 +143,7 @@ export function decideSeveralView(
         ticked: ticked.has(tickOf(request)) ? 'true' : 'false',
         displayName: shortName(request.details),
         says: cut((question ? factTexts(own) : listTexts(request, viewer)).join(' · '), longest.address),
-        alert: alertOf(request),
+        alert: alertsOf(request, viewer),
         open: format(strings.list.open, { reference }),
       }
     }),
@@ -202,19 +203,8 @@ const factTexts = (facts: readonly Fact[]): string[] =>
 const listTexts = (request: Request, viewer: Viewer): string[] => [
   format(strings.approvals.asks, { kind: strings.kind[request.kind], name: shortName(request.requester) }),
   age(request.submittedAt, viewer),
+  ...[notesOf(request, viewer)].filter((notes) => notes !== ''),
 ]
-
-/** The most important result of the checks that needs thought; `''` without one. */
-function alertOf(request: Request): string {
-  const check = strings.approval.check
-  // Nobody can approve it before the requester chooses another address.
-  if (request.addressConflict) return format(check.addressTaken, { value: request.addressConflict.taken })
-  if (openStage(request.approvals)?.resolvedTo === 'admins') return strings.several.alert.admins
-  if (!isForMailbox(request))
-    return request.owners.length > 1 ? '' : format(check.oneOwner, { value: peopleList(request.owners, 'and') })
-  const isOpen = peopleWith(request, 'FullAccess') + peopleWith(request, 'SendAs') !== ''
-  return request.kind === 'sharedMailbox' && !isOpen ? check.noAccess : ''
-}
 
 type Line = z.output<typeof line>
 

@@ -17,6 +17,7 @@ import {
   requestState,
 } from '../../core/index.ts'
 import { delegateText } from '../decisions/delegation.ts'
+import { alertsOf, notesOf } from '../decisions/row-facts.ts'
 import { decidersNow, urgencyOf } from '../decisions/stage-texts.ts'
 import { outlookLink, siteAddress } from '../shared/links.ts'
 import { type Look, looks, rowLook, shownState, toKnow } from '../shared/look.ts'
@@ -80,7 +81,18 @@ export const approvalsCard = defineCard({
     ...paging,
     /** The viewer's delegate, as a sentence; `''` without one. */
     delegate: z.string(),
-    requests: z.array(z.strictObject({ ...row, age: z.string(), asks: z.string() })).min(1),
+    requests: z
+      .array(
+        z.strictObject({
+          ...row,
+          age: z.string(),
+          asks: z.string(),
+          /** The stage and the sensitivity; the results of the checks that need attention. */
+          notes: z.string(),
+          alert: z.string(),
+        }),
+      )
+      .min(1),
   }),
 })
 
@@ -160,8 +172,10 @@ export function approvalsView(page: ListPage, viewer: Viewer, own?: Delegation):
     ...pagingOf(page, format(strings.approvals.meta, { count: page.requests.length }), 'oldest'),
     delegate: delegateText(own, viewer),
     requests: page.requests.map((request) => ({
-      ...rowOf(request),
+      ...rowOf(request, request.addressConflict ? toKnow : looks.pendingApproval),
       age: age(request.submittedAt, viewer),
+      notes: notesOf(request, viewer),
+      alert: alertsOf(request, viewer),
       asks: format(strings.approvals.asks, {
         kind: strings.kind[request.kind],
         name: shortName(request.requester),
