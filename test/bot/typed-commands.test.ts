@@ -397,7 +397,7 @@ describe('a text that a person types', () => {
     })
 
     it.each([
-      ['how long does it take', 'its review shows the usual duration'],
+      ['how long does it take', 'Creation usually takes about a minute.'],
       ['who approves HR', 'its review names the approvers'],
       ['delete my site wg-tokyo', 'I cannot change or delete them'],
       ['add Omar to my site Project Aurora', 'Ask their owners, or Sam Roy'],
