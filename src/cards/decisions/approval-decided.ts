@@ -8,6 +8,7 @@ import {
   openStage,
   type Person,
   type Request,
+  type RequestState,
   representedBy,
   undecided,
 } from '../../core/index.ts'
@@ -17,6 +18,9 @@ import { look, looks } from '../shared/look.ts'
 import { format, keysOf, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, longest, moment, peopleList, type Viewer } from '../shared/texts.ts'
+
+/** The ends without a resource. The card shows no address that nobody can open. */
+const neverCreated: readonly string[] = ['rejected', 'cancelled', 'expired'] satisfies RequestState[]
 
 type Outcome = keyof typeof strings.decided
 
@@ -63,7 +67,7 @@ export function approvalDecidedView(
   const by = cut(name?.displayName ?? '', longest.name)
   return {
     ...aboutOf(request, viewer),
-    address: askedAddress(request, viewer),
+    address: neverCreated.includes(request.status) ? '' : askedAddress(request, viewer),
     look: lookOf[outcome],
     outcome,
     says: format(strings.decided[outcome].says, {
@@ -71,7 +75,7 @@ export function approvalDecidedView(
       people: peopleList(people, people.length > 1 && outcome === 'notYours' ? 'or' : 'and', 3),
       at: moment(at ?? request.finishedAt ?? request.updatedAt, viewer, 'full'),
     }),
-    wrote: format(strings.status.commentBy, { name: by }),
+    wrote: name?.id === viewer.id ? strings.status.commentByYou : format(strings.status.commentBy, { name: by }),
     comment: cut(comment, longest.text),
   }
 }
