@@ -3,7 +3,7 @@ import { cards } from '../../src/cards/index.ts'
 import { timelineView } from '../../src/cards/requests/timeline.ts'
 import { auditActions } from '../../src/core/index.ts'
 import { requested, startBot, withBotWorld } from '../support/bot-world.ts'
-import { dana, kim, viewerOf } from '../support/card-requests.ts'
+import { dana, kim, omar, viewerOf } from '../support/card-requests.ts'
 import { nodesOf } from '../support/card-rules.ts'
 import { lineOf, longTimeline } from '../support/card-samples-timeline.ts'
 import { action, textOf } from '../support/cards.ts'
@@ -26,6 +26,15 @@ describe('the timeline of a request', () => {
         for (const { text } of rows) expect(text).toMatch(/^[^{}]{10,}$/)
       }
     }
+  })
+
+  it('names the delegates and the absent person', () => {
+    const textFor = (standIns: object[]) => {
+      const entries = [lineOf('delegated', kim, { data: { stage: 1, standIns } })]
+      return timelineView({ entries, isOpen: true }, asKim).rows[0]?.text
+    }
+    expect(textFor([{ person: omar, insteadOf: dana }])).toBe('Omar Haddad can also decide for Dana Fox')
+    expect(textFor([])).toBe('The delegates for this request changed')
   })
 
   it('names unreachable people only to admins', () => {

@@ -122,7 +122,7 @@ describe('the approval card', () => {
     const addressChanges = [{ from: 'project-aurora-2', to: 'aurora-move', at: at('09:40') }]
     const request = requestOf({ approvals, alias: 'aurora-move', addressChanges })
     const text = plainTextOf(show(request, dana))
-    expect(text).toContain('You approved stage 1')
+    expect(text).toContain('You gave approval 1 (')
     expect(text).toContain('Kim Lee changed the address from project-aurora-2 to aurora-move.')
     expect(plainTextOf(show(request, omar))).not.toContain('You approved')
   })

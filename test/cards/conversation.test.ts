@@ -191,6 +191,9 @@ describe('the approval card', () => {
       'Kim Lee cancelled the request (10:15).',
     )
     expect(wordsOf(cards.approvalNow(requests.expired, viewerOf(dana)))).toContain('Nobody decided in time.')
+    const rejected = wordsOf(cards.approvalNow(requests.rejected, viewerOf(dana)))
+    expect(rejected).toContain('You wrote')
+    expect(rejected).not.toContain('project-aurora')
     const stages = [stageOf(1, [dana]), stageOf(2, [omar])]
     expect(wordsOf(cards.approvalNow(requestOf({ approvals: stages }), viewerOf(omar)))).toContain('Not your turn yet')
   })

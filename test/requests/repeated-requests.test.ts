@@ -33,9 +33,9 @@ describe('a resubmission or repeat', () => {
     const sent = cardOf(await kim.clicks({ id: before.id, card: review }, 'Send'))
     const { requestId } = action(sent, 'Refresh').data as { requestId: string }
 
-    const approval = await dana.sees(/The requester sent this again\. Dana Fox rejected/)
+    const approval = await dana.sees(/The requester sent this again\. You rejected/)
     expect(textOf(approval.card)).toContain(
-      `Dana Fox rejected the earlier request ${before.reference}: “We have one already.”`,
+      `You rejected the earlier request ${before.reference}: “We have one already.”`,
     )
     expect(textOf(approval.card)).toMatch(/Changed since REQ-\d+\nOwners\n.+ → .+/)
     expect(await shown(requestId)).toMatchObject({

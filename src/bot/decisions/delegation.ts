@@ -138,7 +138,7 @@ async function save(turn: Turn, { to, until }: { to: string; until: string }): P
   return { card: cards.delegation({ step: 'saved', waiting, former }, present, viewer) }
 }
 
-/** Returns the delegate whom the new one replaces. A second click on the same form changes nothing. */
+/** Returns the delegate that the new one replaces. A second click on the same form changes nothing. */
 async function begin({ core, actor }: Turn, delegation: { to: string; until: string }): Promise<Person | undefined> {
   const { own } = await core.readDelegations(actor)
   if (own?.delegate.id === delegation.to && own.until === delegation.until) return undefined

@@ -12,7 +12,7 @@ import { format, strings } from '../shared/messages.ts'
 import { moment, shortName, type Viewer } from '../shared/texts.ts'
 import { decidersNow } from './stage-texts.ts'
 
-/** What follows an approval: the head of its card, and a sentence about the request. */
+/** Describes the card after an approval: its head, and a sentence about the next event. */
 interface AfterApproval {
   readonly band?: string
   readonly look?: Look

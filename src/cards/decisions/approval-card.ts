@@ -58,7 +58,7 @@ export const approvalCard = defineCard({
     error: z.string(),
     /** The rule of the stage and the other approvers. */
     rule: z.string(),
-    /** Who decides the next stage; `''` without one. */
+    /** The people of the next stage; `''` without a next stage. */
     next: z.string(),
     stage: z.int(),
   }),
@@ -121,7 +121,7 @@ export function approvalView(
       ...(form.why ? [{ text: texts.undecided[form.why], weight: 'Bolder' as const }] : []),
       ...addressLines(request),
       ...earlierApprovals(request.approvals, viewer),
-      ...linesOfBasis(request, changes.length > 0),
+      ...linesOfBasis(request, viewer.id, changes.length > 0),
       ...(stage ? linesForApprover(stage, viewer) : []),
     ].map(({ text, weight }) => ({ text: cut(text, 2 * most.text), weight })),
     handedBy: format(strings.status.commentBy, { name: handed.by }),
@@ -166,7 +166,7 @@ function colleaguesOf(stage: ApprovalStage, viewer: Viewer): Person[] {
   return undecided(stage).filter(({ id }) => id !== viewer.id && !represented.includes(id))
 }
 
-/** Who decides after the open stage. Later stages have other approvers. */
+/** Names the people of the stage after the open one. */
 function nextStageText({ approvals }: Request, viewer: Viewer): string {
   const open = openStage(approvals)
   const next = open && approvals.find(({ stage }) => stage > open.stage)

@@ -8,6 +8,7 @@ import {
   openStage,
   type Person,
   type Request,
+  type RequestState,
   representedBy,
   undecided,
 } from '../../core/index.ts'
@@ -18,6 +19,9 @@ import { format, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, longest, moment, peopleList, type Viewer } from '../shared/texts.ts'
 import { afterApproval, lateText } from './after-approval.ts'
+
+/** The ends without a resource. The card shows no address that nobody can open. */
+const neverCreated: readonly string[] = ['rejected', 'cancelled', 'expired'] satisfies RequestState[]
 
 type Outcome = keyof typeof strings.decided
 
@@ -71,7 +75,7 @@ export function approvalDecidedView(
   const after = afterApproval(request, decisionFor(request, viewer, about), viewer)
   return {
     ...aboutOf(request, viewer),
-    address: after?.hasAddress === false ? '' : askedAddress(request, viewer),
+    address: after?.hasAddress === false || neverCreated.includes(request.status) ? '' : askedAddress(request, viewer),
     look: after?.look ?? lookOf[outcome],
     band: after?.band ?? strings.decided[outcome].band,
     next: [isLate ? lateText(request, viewer) : '', after?.next ?? ''].filter((text) => text !== '').join(' '),
@@ -80,7 +84,7 @@ export function approvalDecidedView(
       people: peopleList(people, people.length > 1 && outcome === 'notYours' ? 'or' : 'and', 3),
       at: moment(at ?? request.finishedAt ?? request.updatedAt, viewer, 'full'),
     }),
-    wrote: format(strings.status.commentBy, { name: by }),
+    wrote: name?.id === viewer.id ? strings.status.commentByYou : format(strings.status.commentBy, { name: by }),
     comment: cut(comment, longest.text),
   }
 }

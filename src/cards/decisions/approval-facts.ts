@@ -43,7 +43,7 @@ export function checksOf(request: Request, viewer: Viewer, { address, duplicates
     ...guestRow(request),
     ...peopleRows(request),
     ...ownPart(request, viewer),
-    ...(decisions.length > 0 ? [row('approvedBy', marks.good, decidedBy(decisions))] : []),
+    ...(decisions.length > 0 ? [row('approvedBy', marks.good, decidedBy(decisions, viewer.id))] : []),
     ...(because ? [row('because', marks.busy, because)] : []),
     ...(stage?.resolvedTo
       ? [row(stage.resolvedTo === 'admins' ? 'admins' : 'adminsToo', marks.attention, sinceWhat(stage))]

@@ -8,7 +8,7 @@ import { cut, longest, peopleList, type Viewer } from '../shared/texts.ts'
 /** The longest list of alerts, and of notes, on one row. */
 const longestLine = 120
 
-/** Returns the results of the checks that need thought, in few words; `''` without one. The approval card has the same. */
+/** Returns the results of the checks that need thought, as a short text; `''` without one. The approval card has the same. */
 export function alertsOf(request: Request, viewer: Viewer): string {
   const texts = strings.several.alert
   // Nobody can approve it before the requester chooses another address.
@@ -19,7 +19,7 @@ export function alertsOf(request: Request, viewer: Viewer): string {
   return cut(all.filter((one) => one !== '').join(' · '), longestLine)
 }
 
-/** Returns the stage, the sensitivity and the answers on which the policy depends, in few words; `''` without one. */
+/** Returns the stage, the sensitivity and the answers on which the policy depends, as a short text; `''` without one. */
 export const notesOf = (request: Request, viewer: Viewer): string =>
   cut([stageText(request, viewer), ...policyTexts(request)].filter((one) => one !== '').join(' · '), longestLine)
 

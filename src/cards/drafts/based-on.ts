@@ -47,14 +47,18 @@ export function changedText(of: Of, basedOn: BasedOn | undefined): string {
 }
 
 /** The earlier request for the approver: its end, and the changes unless the card lists them (`isListed`). */
-export function linesOfBasis(request: Pick<Request, 'kind' | 'template' | 'basedOn'>, isListed = false): Line[] {
+export function linesOfBasis(
+  request: Pick<Request, 'kind' | 'template' | 'basedOn'>,
+  viewerId: string,
+  isListed = false,
+): Line[] {
   const { basedOn } = request
   if (!basedOn) return []
   const { how, reference, ended, changed } = basedOn
   const texts = strings.basedOn.approval
   const values = {
     reference,
-    name: cut(ended?.by?.displayName ?? '', longest.name),
+    name: ended?.by?.id === viewerId ? strings.approval.you : cut(ended?.by?.displayName ?? '', longest.name),
     comment: cut(ended?.comment ?? '', longest.text),
     changed: namesText(request, basedOn),
   }

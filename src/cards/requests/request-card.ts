@@ -13,6 +13,7 @@ import {
   needsOtherPeople,
   nudgeFrom,
   openStage,
+  type Person,
   type Request,
   type RequestState,
   type RequestStep,
@@ -126,7 +127,10 @@ export function requestStatusView(
       request.reducedAt === undefined ? '' : format(texts.reduced, { date: moment(request.reducedAt, viewer, 'day') }),
     warnings: isOver(state) ? [] : fieldLines(request, fieldWarningsOf(request)).map((text) => ({ text })),
     comment: cut(quote.comment, longest.text),
-    wrote: format(texts.commentBy, { name: cut(quote.by, longest.name) }),
+    wrote:
+      quote.by?.id === viewer.id
+        ? texts.commentByYou
+        : format(texts.commentBy, { name: quote.by ? shortName(quote.by) : '' }),
     steps: stepRows(request, viewer),
     hasChecks: checks.length > 0,
     checks,
@@ -141,11 +145,13 @@ export function requestStatusView(
 }
 
 /** The comment of the person who ended or decided the request. */
-function quoteOf({ status, approvals, cancelComment, cancelledBy }: Request): { comment: string; by: string } {
-  if (status === 'cancelled' && cancelComment !== '')
-    return { comment: cancelComment, by: cancelledBy?.displayName ?? '' }
+function quoteOf({ status, approvals, cancelComment, cancelledBy }: Request): {
+  comment: string
+  by: Person | undefined
+} {
+  if (status === 'cancelled' && cancelComment !== '') return { comment: cancelComment, by: cancelledBy ?? undefined }
   const decision = lastDecision(approvals)
-  return { comment: decision?.comment ?? '', by: decision?.by.displayName ?? '' }
+  return { comment: decision?.comment ?? '', by: decision?.by }
 }
 
 /**

@@ -84,6 +84,8 @@ function messageOf({ action, actor, data = {} }: AuditEntry, isFirst: boolean): 
       if (isPerson) return 'remindedBy'
       if (isGiven('inDigest')) return isGiven('people') ? 'remindedOrDigest' : 'inDigest'
       return 'reminded'
+    case 'delegated':
+      return standInsOf(data).length > 0 ? 'delegatedTo' : known
     case 'escalated':
       return isGiven('to') ? 'escalated' : 'escalatedToNobody'
     case 'reassigned':
@@ -114,11 +116,29 @@ function valuesOf({ actor, data = {} }: AuditEntry, viewer: Viewer): Record<stri
         : 'id' in actor && actor.displayName !== ''
           ? shortName(actor)
           : strings.timeline.somebody,
-    people: named('to', 'people', 'person', 'insteadOf') || strings.timeline.somebody,
-    others: named('from', 'inDigest') || strings.timeline.somebody,
+    people:
+      peopleList(
+        standInsOf(data).flatMap((one) => peopleIn(one['person'])),
+        'and',
+        3,
+      ) ||
+      named('to', 'people', 'person', 'insteadOf') ||
+      strings.timeline.somebody,
+    others:
+      peopleList(
+        standInsOf(data).flatMap((one) => peopleIn(one['insteadOf'])),
+        'and',
+        3,
+      ) ||
+      named('from', 'inDigest') ||
+      strings.timeline.somebody,
     at: Number.isNaN(Date.parse(expiresAt)) ? '' : fullMoment(expiresAt, viewer),
   }
 }
+
+/** The delegates of an entry, each with the absent person. */
+const standInsOf = ({ standIns }: Record<string, unknown>): Record<string, unknown>[] =>
+  z.array(z.record(z.string(), z.unknown())).catch([]).parse(standIns)
 
 /** The people of an entry's value: one person or a list; none for other values. */
 function peopleIn(value: unknown): Person[] {

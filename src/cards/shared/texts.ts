@@ -104,10 +104,16 @@ function shortList(names: readonly string[], type: 'and' | 'or', most = 5): stri
   return listOf(names.length > most ? [...names.slice(0, most - 1), others] : names, type)
 }
 
-/** The people who decided: "Omar Haddad for Dana Fox"; an admin who overrode the approvers is named as an admin. */
-export function decidedBy(decisions: readonly Pick<Decision, 'by' | 'insteadOf' | 'override'>[]): string {
+/**
+ * The people who decided: "Omar Haddad for Dana Fox"; an admin who overrode the approvers is named as an admin. The person with the id
+ * `viewerId` is "you".
+ */
+export function decidedBy(
+  decisions: readonly Pick<Decision, 'by' | 'insteadOf' | 'override'>[],
+  viewerId?: string,
+): string {
   const named = decisions.map(({ by, insteadOf = [], override }) => {
-    const name = shortName(by)
+    const name = by.id === viewerId ? strings.approval.youToo : shortName(by)
     if (override) return [by.id, format(strings.people.asAdmin, { name })] as const
     const people = peopleList(insteadOf, 'and', 3)
     return [by.id, insteadOf.length === 0 ? name : format(strings.people.for, { name, people })] as const

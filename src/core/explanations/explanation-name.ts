@@ -23,14 +23,14 @@ const nameIs = (request: Request): ExplanationLine => ({
 })
 
 function nameOfSite(request: RequestForSite): ExplanationLine[] {
-  const { template, details, passedOver = [] } = request
+  const { template, details, typedName, passedOver = [] } = request
   return [
     nameIs(request),
     details.alias !== ''
       ? { code: 'name-typed', facts: { typed: details.alias } }
       : slug(details.displayName) === ''
         ? { code: 'name-of-request', facts: {} }
-        : { code: 'name-derived', facts: { displayName: details.displayName } },
+        : { code: 'name-derived', facts: { displayName: typedName ?? details.displayName } },
     ...affixes(template),
     ...(passedOver.length > 0 ? [{ code: 'name-passed-over', facts: { names: passedOver.join(', ') } } as const] : []),
   ]
