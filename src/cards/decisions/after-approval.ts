@@ -12,7 +12,7 @@ import { format, strings } from '../shared/messages.ts'
 import { moment, shortName, type Viewer } from '../shared/texts.ts'
 import { decidersNow } from './stage-texts.ts'
 
-/** What follows an approval: the head of its card, and a sentence about the request. */
+/** The head of an approved card, and its sentence about the request. */
 interface AfterApproval {
   readonly band?: string
   readonly look?: Look

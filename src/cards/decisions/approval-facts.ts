@@ -68,7 +68,7 @@ function duplicateRow(other: Request, viewer: Viewer): CheckRow {
   return row('duplicate', marks.attention, value, shortName(other.requester))
 }
 
-function peopleRows(request: Request): CheckRow[] {
+export function peopleRows(request: Request): CheckRow[] {
   if (!isForMailbox(request))
     return request.owners.length > 1 ? [] : [row('oneOwner', marks.attention, peopleList(request.owners, 'and'))]
   const isOpen = request.kind !== 'sharedMailbox' || peopleWith(request, 'FullAccess') || peopleWith(request, 'SendAs')
@@ -76,7 +76,7 @@ function peopleRows(request: Request): CheckRow[] {
 }
 
 /** The advantage that the viewer gets from the request. */
-function ownPart(request: Request, { id }: Viewer): CheckRow[] {
+export function ownPart(request: Request, { id }: Viewer): CheckRow[] {
   if (!isForMailbox(request))
     return request.owners.some((owner) => owner.id === id) ? [row('youOwn', marks.attention)] : []
   const { permissions, primaryOwner, secondaryOwner } = request.details

@@ -16,6 +16,7 @@ import {
   referenceOf,
   requestState,
 } from '../../core/index.ts'
+import { alertText } from '../decisions/decide-several.ts'
 import { delegateText } from '../decisions/delegation.ts'
 import { decidersNow, urgencyOf } from '../decisions/stage-texts.ts'
 import { outlookLink, siteAddress } from '../shared/links.ts'
@@ -78,7 +79,7 @@ export const approvalsCard = defineCard({
     ...paging,
     /** The viewer's delegate, as a sentence; `''` without one. */
     delegate: z.string(),
-    requests: z.array(z.strictObject({ ...row, age: z.string(), asks: z.string() })).min(1),
+    requests: z.array(z.strictObject({ ...row, age: z.string(), asks: z.string(), alert: z.string() })).min(1),
   }),
 })
 
@@ -156,6 +157,7 @@ export function approvalsView(page: ListPage, viewer: Viewer, own?: Delegation):
     requests: page.requests.map((request) => ({
       ...rowOf(request),
       age: age(request.submittedAt, viewer),
+      alert: alertText(request, viewer),
       asks: format(strings.approvals.asks, {
         kind: strings.kind[request.kind],
         name: shortName(request.requester),
