@@ -84,6 +84,24 @@ describe('a joint decision', () => {
     const card = cards.decideSeveral({ waiting: [undecided], last, undecided: [undecided] }, viewerOf(dana))
     expect(textOf(card)).toMatch(new RegExp(`was not decided. Another resource has taken the address ${alias}`))
     expect(textOf(card)).toMatch(new RegExp(`This address is taken: ${alias}`))
+    const page = { requests: [undecided], newer: 0, older: 0 }
+    expect(textOf(cards.approvals(page, viewerOf(dana)))).toMatch(new RegExp(`This address is taken: ${alias}`))
+    const own = { ...asSite(undecided), owners: [dana] }
+    const [stage] = own.approvals
+    if (!stage) throw new Error('the request has no stage')
+    const decisions = [{ by: omar, decision: 'approved' as const, at: own.updatedAt }]
+    const second = {
+      ...own,
+      approvals: [
+        { ...stage, decisions },
+        { ...stage, stage: 2 },
+      ],
+    }
+    for (const shown of [
+      cards.approvals({ ...page, requests: [second] }, viewerOf(dana)),
+      cards.decideSeveral({ waiting: [second] }, viewerOf(dana)),
+    ])
+      expect(textOf(shown)).toMatch(/You are an owner of this site · Approval 2 of 2/)
   })
 
   it('decides a part of many requests in the click, and the rest in its job', async () => {

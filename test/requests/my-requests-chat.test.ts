@@ -163,7 +163,9 @@ describe('approvals', () => {
     const first = await types('dana', 'approvals')
     expect(referencesOf(first)).toEqual(references.slice(0, 6))
     expect(textOf(first)).toContain('1–6 of 8')
-    expect(textOf(first)).toMatch(/Decide 0\nTeam site from Kim Lee\nREQ-\d+\n\d+ minutes? ago/)
+    expect(textOf(first)).toMatch(
+      /Decide 0\nTeam site from Kim Lee\nSensitivity: Internal\n! Only one owner: Kim Lee\nREQ-\d+\n\d+ minutes? ago/,
+    )
     const second = await clicks('dana', first, 'Newer')
     expect(referencesOf(second)).toEqual(references.slice(6))
     expect(textOf(second)).toContain('7–8 of 8')

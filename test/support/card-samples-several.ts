@@ -26,7 +26,7 @@ const rowOf = (place: number): Request => {
     details: { ...details, displayName: `Building ${place}, drawings and minutes`, description: 'Drawings', metadata },
     alias: `building-${place}`,
     ...(place === 5 && { addressConflict: { taken: 'building-5', suggestion: 'building-5-2', at: at('09:20') } }),
-    owners: place === 4 ? [kim] : [kim, dana],
+    owners: place === 4 ? [kim] : [kim, omar],
     approvals: [stageOf(1, [dana, omar]), stageOf(2, [omar])],
     batch: { batchId, row: String(place) },
   })

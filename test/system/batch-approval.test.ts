@@ -138,7 +138,8 @@ describe('a batch that needs approval', () => {
     const some = await dana.clicks(onCard, 'Reject ticked', { [first]: 'true', [second]: 'true', comment: 'Not now.' })
     const text = textOf(some.card ?? {})
     expect(text).toMatch(/You rejected one request/)
-    expect(text).toMatch(/\(Harbour\) was decided before your click\. Omar Haddad decided it/)
+    expect(text).toMatch(/\(Harbour\) was decided before your click\. Omar Haddad approved it/)
+    expect(text).toMatch(/You rejected one request\. REQ-\d+ Station\./)
     expect(text).toMatch(/1 waiting/)
     const states = await Promise.all(requestIds.map((id) => call('kim', 'GET', `/requests/v1/${id}`)))
     expect(states.map(({ body }) => Object(body).approvals[0].decisions[0]?.by.displayName)).toEqual([
@@ -171,6 +172,8 @@ describe('a batch that needs approval', () => {
     const decided = await dana.clicks(onCard, 'Approve all')
     const [, approved] = /You approved (\d+) requests/.exec(textOf(decided.card ?? {})) ?? []
     expect(Number(approved)).toBeGreaterThanOrEqual(9)
+    expect(textOf(decided.card ?? {})).toMatch(/REQ-\d+ .*, REQ-\d+ .* and \d+ more\./)
+    expect(textOf(decided.card ?? {})).toMatch(/One more request waits\. It was not on your card\./)
     expect(await statusOf(late)).toBe('pendingApproval')
     expect(textOf(decided.card ?? {})).toMatch(/Arrived later/)
   }, 60_000)

@@ -52,6 +52,8 @@ export interface Turn {
 /** The answer to a command or a click. `keep` names a request and a card that is kept up to date. */
 export interface Reply {
   readonly card: CardJson
+  /** Whether the card refuses what the person wants. The log and the metrics of turns count it. */
+  readonly isRefusal?: boolean
   readonly keep?: { readonly requestId: string; readonly key: CardKey }
   /** The step of the request dialog that this card shows. */
   readonly at?:

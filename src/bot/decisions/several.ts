@@ -55,11 +55,14 @@ async function decide(turn: Turn, click: Clicked, decision: 'approved' | 'reject
     const about = batchId === '' ? {} : { about: { batchId, stage } }
     const order = { decisionId: randomUUID(), decision, comment, items, ...about }
     const last = await core.decideJointly(actor, order)
-    const result = { last, undecided: await refusedOf(turn, last), ticked: new Set<string>() }
+    const more = arrivedLater(click, several.waiting)
+    const decided = several.waiting.filter(({ requestId }) => items.some((item) => item.requestId === requestId))
+    const undecided = await refusedOf(turn, last)
+    const result = { last, undecided, decided, more, ticked: new Set<string>() }
     return show(turn, { ...click, comment: '', from: 0 }, result)
   } catch (error) {
     if (!isRefusal(error, 'comment-required')) throw error
-    return show(turn, click, { fault: 'comment' })
+    return show(turn, click, { fault: 'comment', more: arrivedLater(click, several.waiting) })
   }
 }
 
@@ -85,6 +88,12 @@ async function chosenItems({ core, actor }: Turn, click: Clicked, waiting: reado
   })
   const items = [...current, ...read.flat()]
   return [...new Map(items.map((item) => [item.requestId, item])).values()].slice(0, maxJoint)
+}
+
+/** Returns the number of waiting requests that the clicked card did not list. */
+function arrivedLater(click: Clicked, waiting: readonly Request[]): number {
+  const known = new Set([...readTicks(click.listed), ...shownOf(click)])
+  return known.size === 0 ? 0 : waiting.filter((request) => !known.has(tickOf(request))).length
 }
 
 /** Shows the card with the person's entries, in its present state. */

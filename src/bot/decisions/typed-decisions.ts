@@ -32,7 +32,7 @@ function defineDecision(name: Decision): Command {
     handle: async (turn, { reference, text }) => {
       if (restOfList.test(text)) return showNotice(turn, { code: 'oneDecision' })
       const found = await turn.core.readRequestByReference(turn.actor, { reference }).catch(undefinedIfNotFound)
-      if (!found) return showNotice(turn, { code: 'notFoundToDecide', reference })
+      if (!found) return { ...(await showNotice(turn, { code: 'notFoundToDecide', reference })), isRefusal: true }
       const { requestId, approvals } = found
       const comment = withoutPoliteness(text) === '' ? '' : text
       // “approve REQ-1042 not yet” is no approval.

@@ -18,7 +18,8 @@ export async function ofReference(
 ): Promise<Reply> {
   const request = await turn.core.readRequestByReference(turn.actor, { reference }).catch(undefinedIfNotFound)
   const digits = /\d+$/.exec(reference)?.[0] ?? ''
-  return request ? then(request) : showNotice(turn, { code: 'notFound', reference: `REQ-${digits}` })
+  if (request) return then(request)
+  return { ...(await showNotice(turn, { code: 'notFound', reference: `REQ-${digits}` })), isRefusal: true }
 }
 
 /** Returns the request whose name is most similar to a text; undefined if no name or several names are. */

@@ -83,7 +83,7 @@ function peopleRows(request: Request): CheckRow[] {
 }
 
 /** The advantage that the viewer gets from the request. */
-function ownPart(request: Request, { id }: Viewer): CheckRow[] {
+export function ownPart(request: Request, { id }: Viewer): CheckRow[] {
   if (!isForMailbox(request))
     return request.owners.some((owner) => owner.id === id) ? [row('youOwn', marks.attention)] : []
   const { permissions, primaryOwner, secondaryOwner } = request.details

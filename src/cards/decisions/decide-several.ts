@@ -79,12 +79,16 @@ export interface DecideSeveral {
   /** The last decision, and the requests that it could not decide. */
   readonly last?: JointReport | undefined
   readonly undecided?: readonly Request[]
+  /** The requests of the last decision, for their names. */
+  readonly decided?: readonly Request[]
+  /** How many waiting requests the clicked card did not list. */
+  readonly more?: number
 }
 
 /** The rows of a page, and fewer for a card that would be too large. */
 const sizes = [6, 5, 3, 2]
 /** The facts of a row, the common facts and the failed requests that a card shows. */
-const most = { facts: 3, common: 4, failed: 5 } as const
+const most = { facts: 3, common: 4, failed: 5, named: 5 } as const
 
 /** Returns the name of a request's tick: its number and its open stage, so that no later stage is decided. */
 export const tickOf = ({ number, approvals }: Request): string => `${number}.${openStage(approvals)?.stage ?? 1}`
@@ -113,7 +117,18 @@ export function readTicks(text: string): ReadonlySet<string> {
 }
 
 export function decideSeveralView(
-  { question, waiting, from = 0, ticked = new Set(), comment = '', fault = '', last, undecided = [] }: DecideSeveral,
+  {
+    question,
+    waiting,
+    from = 0,
+    ticked = new Set(),
+    comment = '',
+    fault = '',
+    last,
+    undecided = [],
+    decided = [],
+    more = 0,
+  }: DecideSeveral,
   viewer: Viewer,
   size: number = 6,
 ): ViewOf<typeof decideSeveralCard> {
@@ -130,7 +145,7 @@ export function decideSeveralView(
     band: fault ? 'fix' : isOver ? 'over' : 'waiting',
     waiting: format(texts.waits, { count: waiting.length }),
     asks: question ? asksOf(question, viewer) : '',
-    results: [...resultsOf(last, undecided, pending, viewer), ...earlierOf(question)],
+    results: [...resultsOf(last, undecided, decided, pending, viewer), ...moreWaitOf(more), ...earlierOf(question)],
     common: common.slice(0, most.common),
     help: waiting.length > shown.length ? texts.helpPages : texts.help,
     ...pagesAround(start, shown.length, waiting.length, size),
@@ -211,6 +226,7 @@ type Line = z.output<typeof line>
 function resultsOf(
   last: JointReport | undefined,
   undecided: readonly Request[],
+  decided: readonly Request[],
   pending: number,
   viewer: Viewer,
 ): Line[] {
@@ -223,11 +239,32 @@ function resultsOf(
   })
   const hidden = failed.length - most.failed
   return [
-    ...(done > 0 ? [{ text: format(texts.done[decision], { count: done }), look: marks.good }] : []),
+    ...(done > 0
+      ? [
+          {
+            text: `${format(texts.done[decision], { count: done })} ${namesOf(last, decided)}`.trim(),
+            look: marks.good,
+          },
+        ]
+      : []),
     ...failed.slice(0, most.failed),
     ...(hidden > 0 ? [{ text: format(texts.moreFailed, { count: hidden }), look: marks.attention }] : []),
     ...(pending > 0 ? [{ text: format(texts.pending, { count: pending }), look: marks.busy }] : []),
   ]
+}
+
+/** The decided requests, the first ones by name; `''` if they were not read. */
+function namesOf({ results }: JointReport, decided: readonly Request[]): string {
+  const own = decided.filter(({ requestId }) => results[requestId] === 'done')
+  const named = own.slice(0, most.named).map((request) =>
+    format(strings.several.named, {
+      reference: referenceOf(request),
+      name: cut(request.details.displayName, longest.name),
+    }),
+  )
+  const all = Object.values(results).filter((result) => result === 'done').length
+  if (named.length === 0) return ''
+  return format(strings.several.decided, { list: named.join(', '), count: all - named.length })
 }
 
 /** Why a request was not decided. */
@@ -237,9 +274,18 @@ function failureText(request: Request, result: JointResult | undefined, viewer: 
   const earlier = lastDecision(request.approvals)
   if (typeof result !== 'object') return format(texts.failed, { ...values, reason: '' })
   if (result.code === 'already-decided' && earlier)
-    return format(texts.decidedBefore, { ...values, by: shortName(earlier.by), at: moment(earlier.at, viewer, 'full') })
+    return format(texts.decidedBefore, {
+      ...values,
+      by: shortName(earlier.by),
+      decision: earlier.decision,
+      at: moment(earlier.at, viewer, 'full'),
+    })
   return format(texts.failed, { ...values, reason: reasonText(result.reason) })
 }
+
+/** The requests that the clicked card did not list. */
+const moreWaitOf = (count: number): Line[] =>
+  count === 0 ? [] : [{ text: format(strings.several.moreWait, { count }), look: marks.attention }]
 
 /** All decisions so far about the rows of a batch. */
 function earlierOf(question: BatchQuestion | undefined): Line[] {
