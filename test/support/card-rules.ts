@@ -63,6 +63,7 @@ function brokenExecute(node: Node, at: string): string[] {
     'deliveryId',
     'displayName',
     'confirmed',
+    'restore',
     'batchId',
     'decisionId',
   ]

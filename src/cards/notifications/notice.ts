@@ -15,6 +15,7 @@ export const retryVerbs = [
   'request.refresh',
   'request.edit',
   'request.cancel',
+  'request.continue',
   'approval.approve',
   'approval.refresh',
 ] as const
@@ -37,6 +38,7 @@ export interface Notice {
   /** A more exact sentence from the core, which replaces the catalogue's text for the code. */
   readonly detail?: string | undefined
   readonly traceId?: string | undefined
+  /** The button that sends the click again; after a discarded draft it restores the draft. */
   readonly retry?: { readonly verb: RetryVerb; readonly requestId: string; readonly version?: number | undefined }
   /** Our command that is most similar to the typed one. */
   readonly suggestion?: string | undefined
@@ -44,7 +46,10 @@ export interface Notice {
 
 /** The mark and colours of each notice, its button that shows the request's status, and the command that it offers instead. */
 const table: Readonly<
-  Record<NoticeCode, { look: Look; show?: 'request.refresh' | 'approval.refresh'; types: Typed | '' }>
+  Record<
+    NoticeCode,
+    { look: Look; show?: 'request.refresh' | 'approval.refresh'; types: Typed | ''; typesToo?: boolean }
+  >
 > = {
   alreadyDecided: { look: toKnow, show: 'approval.refresh', types: 'myRequests' },
   decidedBefore: { look: toKnow, show: 'request.refresh', types: 'adminQueue' },
@@ -59,7 +64,7 @@ const table: Readonly<
   notAllowed: { look: toKnow, types: 'myRequests' },
   notFound: { look: toKnow, types: 'myRequests' },
   cannotCancel: { look: toKnow, show: 'request.refresh', types: 'myRequests' },
-  discarded: { look: { ...plain, mark: '–' }, types: 'newRequest' },
+  discarded: { look: { ...plain, mark: '–' }, types: 'newRequest', typesToo: true },
   outdated: { look: toKnow, show: 'request.refresh', types: 'myRequests' },
   unavailable: { look: toFix, types: 'myRequests' },
   unexpected: { look: toFix, types: 'help' },
@@ -164,7 +169,7 @@ export function noticeView(notice: Notice, viewer: Viewer): ViewOf<typeof notice
     version: retry?.version ?? 0,
     retry: retry?.verb ?? '',
     show,
-    types: retry || show ? '' : known.types,
+    types: (retry || show) && !known.typesToo ? '' : known.types,
   }
 }
 
