@@ -132,6 +132,16 @@ describe('a draft in chat', () => {
     expect(textOf(await bot().clicks('kim', other, 'Continue'))).toContain(strings.notice.discarded.what)
   })
 
+  it('returns with its answers by Undo after it was discarded, however often it is clicked', async () => {
+    await keeps({ displayName: 'Undone' })
+    const offer = await bot().types('kim', 'new')
+    const discarded = await bot().clicks('kim', offer, 'Discard')
+    expect(buttons(discarded)).toContain('Undo')
+    for (const form of [await bot().clicks('kim', discarded, 'Undo'), await bot().clicks('kim', discarded, 'Undo')])
+      expect(valuesOf(form)['displayName']).toBe('Undone')
+    expect(await bot().says('kim', 'my drafts')).toContain('Undone')
+  })
+
   it('is saved once after two clicks at the same time, and a click on an outdated form saves nothing', async () => {
     const form = await opens()
     const twice = await Promise.all([1, 2].map(() => presses(form, 'Later', { displayName: 'Twice' })))

@@ -156,7 +156,8 @@ describe('the form of a template', () => {
   it('names the empty input on Check name', async () => {
     const bot = startBot(world)
     const room = await opens()
-    for (const inputs of [{}, { displayName: 'Aurora' }] as Record<string, string>[]) {
+    const filled: Record<string, string>[] = [{}, { displayName: 'Aurora' }]
+    for (const inputs of filled) {
       const checked = await clicks(room, 'Check name', inputs)
       expect(textOf(checked)).toContain('Enter the part of the address before the @.')
       expect(textOf(checked)).toContain('One thing to fix')

@@ -112,6 +112,7 @@ function brokenExecute(node: Node, at: string): string[] {
     'deliveryId',
     'displayName',
     'confirmed',
+    'restore',
     'batchId',
     'decisionId',
   ]

@@ -315,7 +315,7 @@ const ofSites: readonly Sample[] = [
     traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
     retry: { verb: 'request.submit', requestId, version: 3 },
   }),
-  notice('discarded', { code: 'discarded' }),
+  notice('discarded', { code: 'discarded', retry: { verb: 'request.continue', requestId } }),
   notice('unknown-command', { code: 'unknownCommand', suggestion: 'my requests' }),
   notice('unknown-change', { code: 'unknownChange', suggestion: 'delegate' }),
   notice('unknown-numbered', { code: 'unknownNumbered', suggestion: 'nudge' }),

@@ -23,11 +23,12 @@ const chooseTemplate = defineCardAction({
   },
 })
 
-/** Continues a draft at its last step. */
+/** Continues a draft at its last step. Undo restores a discarded draft. */
 const continueDraft = defineCardAction({
   verb: 'request.continue',
-  data: z.object({ requestId }),
-  handle: async (turn, { requestId }) => showStep(await turn.core.continueDraft(turn.actor, { requestId }), turn),
+  data: z.object({ requestId, restore: z.literal([true, 'true']).optional() }),
+  handle: async (turn, { requestId, restore }) =>
+    showStep(await turn.core.continueDraft(turn.actor, { requestId, restore: restore !== undefined }), turn),
 })
 
 /** The data of a click on a form: the draft and the form's inputs. */

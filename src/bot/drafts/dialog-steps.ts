@@ -97,7 +97,10 @@ export const dialogSteps = {
   discarded: {
     verbs: [],
     async show({ draft }, { viewer }) {
-      const card = cards.notice({ code: 'discarded' }, viewer)
+      const card = cards.notice(
+        { code: 'discarded', retry: { verb: 'request.continue', requestId: draft.requestId } },
+        viewer,
+      )
       return { card, at: { step: 'discarded', requestId: draft.requestId } }
     },
   },

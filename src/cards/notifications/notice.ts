@@ -24,6 +24,7 @@ export const retryVerbs = [
   'request.refresh',
   'request.edit',
   'request.cancel',
+  'request.continue',
   'approval.approve',
   'approval.refresh',
 ] as const
@@ -46,6 +47,7 @@ export interface Notice {
   /** A more exact sentence from the core, which replaces the catalogue's text for the code. */
   readonly detail?: string | undefined
   readonly traceId?: string | undefined
+  /** The button that sends the click again; after a discarded draft it restores the draft. */
   readonly retry?: { readonly verb: RetryVerb; readonly requestId: string; readonly version?: number | undefined }
   /** Our command that is most similar to the typed one. */
   readonly suggestion?: string | undefined
@@ -53,7 +55,10 @@ export interface Notice {
 
 /** The mark and colours of each notice, its button that shows the request's status, and the command that it offers instead. */
 const table: Readonly<
-  Record<NoticeCode, { look: Look; show?: 'request.refresh' | 'approval.refresh'; types: Typed | '' }>
+  Record<
+    NoticeCode,
+    { look: Look; show?: 'request.refresh' | 'approval.refresh'; types: Typed | ''; typesToo?: boolean }
+  >
 > = {
   alreadyDecided: { look: toKnow, show: 'approval.refresh', types: 'myRequests' },
   decidedBefore: { look: toKnow, show: 'request.refresh', types: 'adminQueue' },
@@ -70,7 +75,7 @@ const table: Readonly<
   notFoundToDecide: { look: toKnow, types: 'approvals' },
   oneDecision: { look: toKnow, types: 'approvals' },
   cannotCancel: { look: toKnow, show: 'request.refresh', types: 'myRequests' },
-  discarded: { look: { ...plain, mark: '–' }, types: 'newRequest' },
+  discarded: { look: { ...plain, mark: '–' }, types: 'newRequest', typesToo: true },
   outdated: { look: toKnow, show: 'request.refresh', types: 'myRequests' },
   unavailable: { look: toFix, types: 'myRequests' },
   unexpected: { look: toFix, types: 'help' },
@@ -183,7 +188,7 @@ export function noticeView(notice: Notice, viewer: Viewer): ViewOf<typeof notice
     retry: retry?.verb ?? '',
     show,
     // One button is enough for a suggested “help”.
-    types: retry || show || suggestion === known.types ? '' : known.types,
+    types: ((retry || show) && !known.typesToo) || suggestion === known.types ? '' : known.types,
   }
 }
 

@@ -252,11 +252,17 @@ export const keepDraft = defineUseCase({
   },
 })
 
-/** Continues a draft at its form or its review, or returns its submitted request. */
+/**
+ * Continues a draft at its form or its review, or returns its submitted request. `restore`: a discarded draft returns to
+ * its form.
+ */
 export const continueDraft = defineUseCase({
   permission: 'request.create',
-  input: z.object({ requestId: z.uuid() }),
-  async handle(context: Context<DraftPorts>, { requestId }): Promise<DraftView> {
-    return showDraft(context, await ownDraft(context, requestId), false)
+  input: z.object({ requestId: z.uuid(), restore: z.boolean().optional() }),
+  async handle(context: Context<DraftPorts>, { requestId, restore }): Promise<DraftView> {
+    const draft = await ownDraft(context, requestId)
+    if (draft.step !== 'discarded' || restore !== true) return showDraft(context, draft, false)
+    const restored = await write(context.ports, { ...draft, step: 'details' })
+    return showDraft(context, restored ?? (await ownDraft(context, requestId)), false)
   },
 })
