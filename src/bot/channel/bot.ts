@@ -50,7 +50,9 @@ export class Bot {
     } else {
       return noteOutcome(context, 'ignored')
     }
-    return deliver(context, await replyTo(context))
+    const reply = await replyTo(context)
+    if (reply.isRefusal) noteOutcome(context, 'refused')
+    return deliver(context, reply)
   }
 
   /** Ends an open dialog, whose draft stays in the store, and starts the dialog with a command. */

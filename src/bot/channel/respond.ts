@@ -3,7 +3,6 @@ import { type Activity, CardFactory, type TurnContext } from 'botbuilder'
 import { type CardJson, summaryOf } from '../../cards/index.ts'
 import { isReadyCard, type SentCard } from '../../core/index.ts'
 import { clickOf, isInvoke, type Log, type Reply, type Turn, turnOf } from './turn.ts'
-import { noteOutcome } from './turn-metrics.ts'
 
 /** The key of an invoke's answer in the turn state, until the answer is stored with the activity. */
 export const answerKey = Symbol('quartermaster.answer')
@@ -68,7 +67,6 @@ async function answer(context: TurnContext, type: string, value: CardJson | stri
 
 /** Shows a reply, and stores which activity now shows a request, so that the card is kept up to date. */
 export async function deliver(context: TurnContext, reply: Reply): Promise<void> {
-  if (reply.isRefusal) noteOutcome(context, 'refused')
   const activityId = await respond(context, reply.card)
   if (!reply.keep || !activityId) return
   const { actor, conversationId, clickedActivityId, sentCards, core } = turnOf(context)
