@@ -37,6 +37,7 @@ const ours = new Set([
     'moreWarnings',
   ],
   ...['batchId', 'decisionId', 'input', 'ticked'],
+  ...['approvers', 'drafts'],
   ...['id', 'key', 'letterId', 'requestId', 'url', 'regex', 'minimum', 'maximum'],
 ])
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { inChatWindows, patience, type Window } from '../support/chat-windows.ts'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -92,9 +92,15 @@ inChatWindows('the keyboard alone, in a real browser', {}, (windows) => {
       await keys.types('status REQ-1001')
       await keys.press('Enter')
       const card = await dana.sees('Your decision, please', 'keyboard-approval')
-      await keys.until('Details ▾', 'Shift+Tab')
-      await keys.press('Enter')
-      await card.getByText('/sites/keyboard-only').waitFor({ state: 'visible' })
+      // An update of the card meanwhile closes its details.
+      await vi.waitFor(
+        async () => {
+          await keys.until('Details ▾', 'Shift+Tab')
+          await keys.press('Enter')
+          await card.getByText('/sites/keyboard-only').waitFor({ state: 'visible', timeout: 5000 })
+        },
+        { timeout: patience },
+      )
       expect(await keys.press('Tab')).toBe('Hide details ▴')
       await keys.press('Enter')
       await card.getByText('/sites/keyboard-only').waitFor({ state: 'hidden' })

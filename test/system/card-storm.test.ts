@@ -140,9 +140,12 @@ describe(`follow-up cards to a connector that fails half of its calls (STORM_SEE
           (call) => arrived(call) && JSON.stringify(call.activity).includes(reference),
         )
         const sent = about.filter(({ method }) => method === 'POST')
-        expect(about.length, `${reference} was told`).toBeGreaterThan(0)
-        expect(sent.length, `${reference} is one card`).toBeLessThanOrEqual(1)
+        const isLost = sent.some(({ misbehaviour }) => misbehaviour !== undefined)
         const row = await core.ports.sentCards.find(request.requestId, request.requester.id, 'outcome:succeeded')
+        // A status card can show the end instead of a second card. A card with many links has none, so it is sent again once.
+        const most = row?.state === 'bundled' && isLost ? 2 : 1
+        expect(about.length, `${reference} was told`).toBeGreaterThan(0)
+        expect(sent.length, `${reference} is one card`).toBeLessThanOrEqual(most)
         expect(row?.state, reference).toMatch(/^(sent|unknown|bundled)$/)
       }
       for (const { id } of people) {

@@ -64,7 +64,7 @@ describe('forged tokens of the channel', () => {
     expect(issuers).toBeGreaterThan(0)
     await repeatedly(1000, send)
     const keyRequests = keys.keyRequests.length
-    const kept = await keptOf(2000, send)
+    const kept = await keptOf(4000, send)
     expect([...statuses]).toEqual([401])
     expect(keys.keyRequests.length - keyRequests).toBeLessThanOrEqual(1)
     expect(trap.hits).toEqual([])

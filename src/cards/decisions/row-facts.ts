@@ -43,7 +43,7 @@ function policyTexts(request: Request): string[] {
   const labels = inputNames({ kind, template }, fields)
   const all: Fact[] = [...mainFacts(request), ...otherFacts(request)]
   const facts = [...labelFact(request), ...all.filter(({ label }) => labels.includes(label))]
-  return facts.map(({ label, value }) => format(strings.several.fact, { label, value: cut(value, longest.name) }))
+  return facts.map(({ label, value }) => format(strings.several.fact, { label, value: cut(value, longest.title) }))
 }
 
 /** The advantage that the viewer gets from the request. */
