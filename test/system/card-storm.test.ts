@@ -142,7 +142,7 @@ describe(`follow-up cards to a connector that fails half of its calls (STORM_SEE
         const sent = about.filter(({ method }) => method === 'POST')
         const isLost = sent.some(({ misbehaviour }) => misbehaviour !== undefined)
         const row = await core.ports.sentCards.find(request.requestId, request.requester.id, 'outcome:succeeded')
-        // A status card can show the end instead of a second card. A card with many links has none, so it is sent again once.
+        // A status card can show the end instead of a second card. A card with many links cannot, so it is sent again once.
         const most = row?.state === 'bundled' && isLost ? 2 : 1
         expect(about.length, `${reference} was told`).toBeGreaterThan(0)
         expect(sent.length, `${reference} is one card`).toBeLessThanOrEqual(most)
