@@ -52,6 +52,7 @@ export type { ErasureNow, ExportNow } from './privacy/index.ts'
 export { rowsOfPage } from './requests/index.ts'
 export type { CardJson, HelpFor, Viewer } from './shared/index.ts'
 export {
+  type Catalogue,
   catalogues,
   commandName,
   hasAdminLine,
