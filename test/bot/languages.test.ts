@@ -38,7 +38,9 @@ describe('the language of the chat', () => {
     const bot = start()
     const form = async (card: Card, title: string, inputs: object, locale: string): Promise<Card> => {
       const { verb, data } = action(card, title)
-      const [sent] = await bot.turn(clicking('kim', String(verb), { ...data, ...valuesOf(card), ...inputs }, { locale }))
+      const [sent] = await bot.turn(
+        clicking('kim', String(verb), { ...data, ...valuesOf(card), ...inputs }, { locale }),
+      )
       return cardIn(sent)
     }
     const say = async (text: string, locale: string) => cardIn((await bot.turn(saying('kim', text, { locale })))[0])

@@ -8,8 +8,8 @@ import { brokenArguments, messagesOf, quotedIn } from '../support/catalogue-rule
 const english = messagesOf(strings)
 const translated = [...catalogues].filter(([language]) => language !== 'en')
 const translatedTexts = translated.map(([language, catalogue]) => ({ language, texts: messagesOf(catalogue) }))
-/** A word of several letters, so not a mark, a name of a setting or a technical term. */
-const ordinaryWord = /(?<![\p{L}{_])\p{Ll}{2,}(?![\p{L}}_])/gu
+/** Several small letters: no mark, no name of a setting and no technical term. */
+const smallLetters = /(?<![\p{L}{_])\p{Ll}{2,}(?![\p{L}}_])/gu
 
 describe('languages', () => {
   it('are English, German, French and Spanish', () => {
@@ -57,7 +57,7 @@ describe.each(translatedTexts)('the catalogue of $language', ({ language, texts 
 
   it('has no English sentence', () => {
     const same = [...english].filter(
-      ([key, message]) => texts.get(key) === message && (message.match(ordinaryWord) ?? []).length >= 3,
+      ([key, message]) => texts.get(key) === message && (message.match(smallLetters) ?? []).length >= 3,
     )
     expect(same).toEqual([])
   })

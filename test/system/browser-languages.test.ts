@@ -11,7 +11,7 @@ function textsOf(language: string): Catalogue {
   return found
 }
 
-/** What a person types first in each language, and the labels of the sample template "Project site". */
+/** The first message of a person in each language, and the labels of the sample template "Project site". */
 const people = [
   { locale: 'de-DE', greeting: 'hallo', template: 'Projektwebsite', costCentre: 'Kostenstelle' },
   { locale: 'fr-FR', greeting: 'bonjour', template: 'Site de projet', costCentre: 'Centre de coûts' },
