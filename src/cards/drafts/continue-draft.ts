@@ -10,7 +10,7 @@ export interface DraftOffer {
   readonly says: 'offer' | 'list' | 'kept'
   readonly drafts: readonly {
     readonly draft: Draft
-    readonly template: Template
+    readonly template: Pick<Template, 'name' | 'description' | 'localised' | 'kind'>
   }[]
   /** The empty form to start instead: its template, or the command that offers templates. */
   readonly startNew?: { readonly templateId: string } | { readonly command: string }

@@ -45,16 +45,16 @@ export const localised = z
   .describe('Texts by language: de, or de-CH. The template’s own text replaces an absent one')
 
 type Choice = { readonly title: string; readonly value: string }
-/** The parts of a template that have texts for people. */
+/** The parts of a template, or of a starter, that have texts for people. */
 interface Texts {
   readonly name: string
   readonly description: string
-  readonly localised: z.output<typeof localised>
-  readonly fields: readonly (Partial<Record<'label' | 'help' | 'placeholder' | 'error', string>> & {
+  readonly localised: Readonly<Record<string, Translation>>
+  readonly fields?: readonly (Partial<Record<'label' | 'help' | 'placeholder' | 'error', string>> & {
     readonly key: string
     readonly choices: readonly Choice[]
   })[]
-  readonly labels: { readonly allowed: readonly { readonly id: string; readonly name: string }[] }
+  readonly labels?: { readonly allowed: readonly { readonly id: string; readonly name: string }[] }
 }
 
 /**
@@ -74,7 +74,7 @@ function translated<T extends Texts>(source: T, { fields, labels, ...texts }: Tr
     ...source,
     ...texts,
     ...(fields && {
-      fields: source.fields.map((field) => {
+      fields: source.fields?.map((field) => {
         const { choices, ...own } = memberOf(fields, field.key) ?? {}
         const titled = field.choices.map((one) => ({ ...one, title: memberOf(choices, one.value) ?? one.title }))
         return { ...field, ...own, choices: titled }
@@ -83,18 +83,24 @@ function translated<T extends Texts>(source: T, { fields, labels, ...texts }: Tr
     ...(labels && {
       labels: {
         ...source.labels,
-        allowed: source.labels.allowed.map((one) => ({ ...one, name: memberOf(labels, one.id) ?? one.name })),
+        allowed: source.labels?.allowed.map((one) => ({ ...one, name: memberOf(labels, one.id) ?? one.name })),
       },
     }),
   }
 }
+
+/** Returns a template's names in all languages. */
+export const allNamesOf = ({ name, localised }: Pick<Texts, 'name' | 'localised'>): string[] => [
+  name,
+  ...Object.values(localised).flatMap((texts) => texts.name ?? []),
+]
 
 /** Returns a member of a record. A key such as `constructor` is no member unless the record has it. */
 const memberOf = <V>(record: Readonly<Record<string, V>> | undefined, key: string): V | undefined =>
   record !== undefined && Object.hasOwn(record, key) ? record[key] : undefined
 
 /** Returns the faults of translations: unknown languages, fields, choices and labels. Applied to new versions only. */
-export function translationFaults({ localised, fields, labels }: Texts): PlacedReason[] {
+export function translationFaults({ localised, fields, labels }: Required<Texts>): PlacedReason[] {
   const choicesOf = (key: string) => fields.find((field) => field.key === key)?.choices ?? []
   const keys = fields.map(({ key }) => key)
   const labelIds = labels.allowed.map(({ id }) => id)
