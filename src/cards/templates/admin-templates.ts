@@ -25,10 +25,6 @@ import {
   webhookFacts,
 } from './template-policies.ts'
 
-/** The reader of a card that shows only texts. */
-export type Reader = Pick<Viewer, 'locale'>
-export const catalogue: Reader = { locale: strings.locale }
-
 /** The verb of a tap on a row: shows the template, or asks to confirm enabling or disabling it. */
 const templateUses = ['show', 'enable', 'disable'] as const
 export type TemplateUse = (typeof templateUses)[number]
@@ -66,8 +62,7 @@ export interface TemplateList extends TemplatePage {
   readonly asks?: { readonly typed: string; readonly found: boolean; readonly does: TemplateUse }
 }
 
-/** The list. `reader`: whose language the names are in; absent: the catalogue's. */
-export function adminTemplatesView(list: TemplateList, reader: Reader = catalogue): ViewOf<typeof adminTemplatesCard> {
+export function adminTemplatesView(list: TemplateList, viewer: Viewer): ViewOf<typeof adminTemplatesCard> {
   const { entries, from, total, asks } = list
   const to = from + entries.length
   const texts = strings.catalogue
@@ -80,7 +75,7 @@ export function adminTemplatesView(list: TemplateList, reader: Reader = catalogu
     ...pagesAround(from, entries.length, total, rowsOfPage),
     range: isWhole ? '' : format(strings.list.shows.range, { from: from + 1, to, total }),
     hasNext: asks === undefined && to < total,
-    templates: entries.map((entry) => rowOf(readBy(entry, reader), does)),
+    templates: entries.map((entry) => rowOf(readBy(entry, viewer), does)),
   }
 }
 
