@@ -144,7 +144,7 @@ function withCharacters(faults: readonly Fault[], { values }: RequestForm['draft
 
 /**
  * Uses the template's texts in the reader's language for a fault of its own question: the text for a wrong answer, and the
- * label. The core checks answers with the template's own language. A person whom the directory cannot read has another text.
+ * label. The core checks answers with the template's own language. A person that the directory cannot read has another text.
  */
 function withOwnTexts(faults: readonly Fault[], { fields }: Pick<Template, 'fields'>): Fault[] {
   return faults.map((fault) => {
