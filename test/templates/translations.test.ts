@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { cardsFor } from '../../src/cards/index.ts'
+import { type CardJson, cardsFor } from '../../src/cards/index.ts'
 import {
   inLocale,
   meantTemplates,
+  type Request,
   snapshot,
   starterKinds,
   starterOf,
@@ -14,7 +15,8 @@ import {
 import samples from '../../src/simulator/tenant/templates.json' with { type: 'json' }
 import { cardIn, clicking, saying } from '../support/bot-activities.ts'
 import { startBot, withBotWorld } from '../support/bot-world.ts'
-import { projectSite, templateOf } from '../support/card-world.ts'
+import { requestForm } from '../support/card-forms.ts'
+import { dana, draftOf, projectSite, requestOf, requests, templateOf, viewerOf } from '../support/card-requests.ts'
 import { actionsOf, textOf, valuesOf } from '../support/cards.ts'
 import type { Card } from '../support/connector.ts'
 import { contosoTenant, type people } from '../support/teams-user.ts'
@@ -156,6 +158,13 @@ describe('people with different languages', () => {
     expect(stored[0]?.details).toMatchObject({ labelId: 'b2', metadata: { audience: 'internal' } })
   })
 
+  it('start a template in their own', async () => {
+    const { displayName, localised } = starterOf('teamSite')
+    const form = cardIn((await turn(clicking('sam', 'admin.starter', { starter: 'teamSite' }, { locale: 'de' })))[0])
+    expect(valuesOf(form)).toMatchObject(localised['de'] ?? {})
+    expect(textOf(form)).not.toContain(displayName)
+  })
+
   it('manage a template in their own', async () => {
     await put(translated, 3)
     const shown = textOf(await says('sam', 'admin templates show Site de projet', 'fr'))
@@ -164,6 +173,49 @@ describe('people with different languages', () => {
     const simulated = textOf(await says('sam', 'admin simulate Projektwebsite', 'de'))
     expect(simulated).toMatch(/Projektwebsite[\s\S]*Intern/)
     expect(textOf(await says('sam', 'admin templates', 'de'))).toContain('Projektwebsite')
+  })
+})
+
+describe('each card about a request', () => {
+  const viewer = viewerOf(dana, { locale: 'de-CH' })
+  const inGerman = cardsFor(viewer)
+  const details = { ...requests.waiting.details, metadata: { costCentre: '4711', audience: 'internal' }, labelId: 'b2' }
+  const request = requestOf({ template: snapshot(translated), details })
+  const changed = {
+    how: 'repeat',
+    requestId: request.requestId,
+    reference: 'REQ-1',
+    changed: ['metadata.audience'],
+  } satisfies Request['basedOn']
+  const earlier = requestOf({ ...request, details: { ...details, metadata: { audience: 'partners' } } })
+  const facts = { address: 'free', duplicates: [], earlier } as const
+  const checked = { name: 'label', ok: true, detail: '' } as const
+
+  it.each<[string, () => CardJson, string[]]>([
+    ['that several decide', () => inGerman.decideSeveral({ waiting: [request] }, viewer), ['Intern']],
+    [
+      'with changes',
+      () => inGerman.approval(requestOf({ ...request, basedOn: changed }), viewer, undefined, facts),
+      ['Wer arbeitet darin?', 'Contoso and named partners', 'Nur Contoso'],
+    ],
+    ['that is decided', () => inGerman.approvalDecided(request, viewer), ['Projektwebsite']],
+    ['to cancel', () => inGerman.cancelRequest(request, viewer), ['Projektwebsite']],
+    [
+      'that is ready',
+      () => inGerman.ready(requestOf({ ...request, status: 'succeeded', checks: [checked] }), viewer),
+      ['Intern'],
+    ],
+  ])('%s has its texts in the reader’s language', (_, render, texts) => {
+    const text = textOf(render() as Card)
+    for (const one of texts) expect(text).toContain(one)
+    expect(text).not.toMatch(/Only people in Contoso|Internal|Project site/)
+  })
+
+  it('a webhook has the name of its template in the reader’s language', () => {
+    const names = new Map([[translated.id, translated]])
+    const page = { of: 'all', deliveries: [], isLater: false, names, canResend: false } as const
+    const card = inGerman.adminDeliveries({ ...page, receiver: { id: translated.id, name: 'Project site' } }, viewer)
+    expect(textOf(card as Card)).toContain('Projektwebsite')
   })
 })
 
@@ -186,6 +238,13 @@ describe('the languages of ready-made templates', () => {
       })
       expect(given).toEqual(needed)
       expect(Object.keys(texts.labels ?? {})).toEqual(one.labels.allowed.map(({ id }) => id))
+    }
+  })
+
+  it.each(all)('leave room for the form of $name in a message of Teams', (one) => {
+    for (const locale of languages) {
+      const form = cardsFor({ locale }).form(requestForm({ template: inLocale(one, locale), draft: draftOf({}) }))
+      expect(JSON.stringify(form).length * 2).toBeLessThan(25_000)
     }
   })
 

@@ -295,14 +295,18 @@ const isForAdmin = (request: Request, { now }: Viewer): boolean =>
 const shorter = [longest.text, 100, 40, 0]
 
 /** Renders the status card, with shorter checks and a shorter timeline if it would be too large. */
-export function renderRequestStatus(stored: Request, viewer: Viewer, known?: Timeline, typed?: TypedAddress): CardJson {
-  const request = readBy(stored, viewer)
+export function renderRequestStatus(
+  request: Request,
+  viewer: Viewer,
+  known?: Timeline,
+  typed?: TypedAddress,
+): CardJson {
   const view = requestStatusView(request, viewer, known, typed)
   const views = timelineRooms.flatMap((room) =>
     shorter.map((most) => ({
       ...view,
       timeline: timelineView(known, viewer, room),
-      checks: checkRowsOf(request, shownState(request), viewer, most),
+      checks: checkRowsOf(readBy(request, viewer), shownState(request), viewer, most),
     })),
   )
   return firstThatFits([view, ...views].map((one) => () => requestStatusCard.render(one)))
