@@ -202,7 +202,7 @@ const cards = {
   adminSimulateChoice: shown(requests.adminSimulateChoiceCard, requests.adminSimulateChoiceView),
   /** All templates, or the matches of a typed name; a notice without a match, and the starters if there is no template at all. */
   adminTemplates(list: templates.TemplateList, viewer: Viewer): CardJson {
-    if (list.entries.length > 0) return adminTemplates(list)
+    if (list.entries.length > 0) return adminTemplates(list, viewer)
     return list.asks ? notice({ code: 'noTemplateLikeIt' }, viewer) : starters()
   },
   starters,

@@ -159,11 +159,13 @@ const added = report(template.parse(templateFromStarter({ kind: 'room', id: rich
 const question = (asks: 'enable' | 'disable', isChanged = false) => ({ asks, isChanged })
 const few = (asks?: TemplateList['asks']) => ({ entries: listed, from: 0, total: 3, ...(asks && { asks }) })
 const templateSamples: readonly Sample[] = [
-  sample('', adminTemplatesCard, () => adminTemplatesView(few())),
-  sample('page', adminTemplatesCard, () => adminTemplatesView({ entries: listed, from: 6, total: 10 })),
-  sample('which', adminTemplatesCard, () => adminTemplatesView(few({ typed: 'site', found: true, does: 'disable' }))),
+  sample('', adminTemplatesCard, () => adminTemplatesView(few(), asSam)),
+  sample('page', adminTemplatesCard, () => adminTemplatesView({ entries: listed, from: 6, total: 10 }, asSam)),
+  sample('which', adminTemplatesCard, () =>
+    adminTemplatesView(few({ typed: 'site', found: true, does: 'disable' }), asSam),
+  ),
   sample('near', adminTemplatesCard, () =>
-    adminTemplatesView(few({ typed: 'Projct sites', found: false, does: 'show' })),
+    adminTemplatesView(few({ typed: 'Projct sites', found: false, does: 'show' }), asSam),
   ),
   sample('', adminTemplateCard, () => adminTemplateView(report(projectSite), asSam)),
   sample('added', adminTemplateCard, () => adminTemplateView(added, asSam, { news: 'added' })),

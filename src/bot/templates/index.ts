@@ -7,8 +7,8 @@ import {
   meantTemplates,
   type StarterAnswers,
   starterApprovals,
+  starterIn,
   starterKinds,
-  starterOf,
 } from '../../core/index.ts'
 import { isId, type Reply, type Turn } from '../channel/turn.ts'
 import {
@@ -121,7 +121,7 @@ const openStarter = defineCardAction({
   forAdmins: true,
   data: z.object({ starter }),
   async handle(turn, { starter: kind }) {
-    const { displayName, description, prefix } = starterOf(kind)
+    const { displayName, description, prefix } = starterIn(kind, turn.viewer.locale)
     const answers = { ...emptyAnswers, name: displayName, description, prefix }
     return showStarter(turn, { kind, id: randomUUID(), answers })
   },

@@ -7,17 +7,17 @@ import {
   type StarterAnswers,
   type StarterKind,
   starterApprovals,
+  starterIn,
   starterKinds,
-  starterOf,
   starters,
   type TemplateReport,
 } from '../../core/index.ts'
 import { choice, faultLine, faultsOfForm, formFaults, partsOf } from '../drafts/form-faults.ts'
 import { chosenAmong } from '../drafts/form-input.ts'
 import { inputLabels } from '../drafts/form-view.ts'
-import { fact } from '../shared/facts.ts'
+import { fact, readBy } from '../shared/facts.ts'
 import { plain, toFix } from '../shared/look.ts'
-import { format, strings } from '../shared/messages.ts'
+import { format, locale, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, listOf, longest } from '../shared/texts.ts'
 import { approvalFacts, limitFacts, nameFacts } from './template-policies.ts'
@@ -42,12 +42,14 @@ export const startersCard = defineCard({
 export function startersView(): ViewOf<typeof startersCard> {
   return {
     step: format(strings.form.step, { step: 1 }),
-    starters: starters.map(({ kind, icon, displayName, description }) => ({
-      starter: kind,
-      name: `${icon} ${displayName}`,
-      pick: format(strings.starter.pick, { name: displayName }),
-      description,
-    })),
+    starters: starters
+      .map(({ kind }) => starterIn(kind, locale))
+      .map(({ kind, icon, displayName, description }) => ({
+        starter: kind,
+        name: `${icon} ${displayName}`,
+        pick: format(strings.starter.pick, { name: displayName }),
+        description,
+      })),
   }
 }
 
@@ -108,9 +110,10 @@ export function starterFormView({
   answers,
   faults,
   people,
-  report,
+  report: stored,
 }: StarterForm): ViewOf<typeof starterFormCard> {
-  const { creates, icon, displayName } = starterOf(starter)
+  const { creates, icon, displayName } = starterIn(starter, locale)
+  const report = stored && readBy(stored, { locale })
   const { faultCount, fields, otherFaults, lineOf } = faultsOfForm(faults, {
     ids: inputIds,
     label: labelOf,

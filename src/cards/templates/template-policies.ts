@@ -5,6 +5,7 @@ import {
   type StagePolicy,
   type Template,
   type TemplateReport,
+  titleOfFound,
 } from '../../core/index.ts'
 import { fieldName } from '../decisions/stage-texts.ts'
 import { described, type Fact } from '../shared/facts.ts'
@@ -201,15 +202,8 @@ function conditionText(one: Condition, template: Template): string {
   if ('given' in one)
     return format(one.given ? strings.catalogue.when.given : strings.catalogue.when.notGiven, { field })
   const [values, key] = 'oneOf' in one ? [one.oneOf, 'oneOf' as const] : [one.noneOf, 'noneOf' as const]
-  const titles = values.map((value) => titleOf(one.field, String(value), template))
+  const titles = values.map((value) => titleOfFound(template, one.field, String(value)))
   return format(strings.catalogue.when[key], { field, values: listOf(short(titles), 'or') })
-}
-
-/** The title of a label or a choice, whose id or value the request holds. */
-function titleOf(field: string, value: string, { fields, labels }: Template): string {
-  const label = field === 'labelId' ? labels.allowed.find(({ id }) => id === value)?.name : undefined
-  const own = fields.find(({ key }) => `metadata.${key}` === field)
-  return label ?? own?.choices.find((choice) => choice.value === value)?.title ?? value
 }
 
 /** The receiver of the template's webhook: only its host, and never the secret. */
