@@ -178,7 +178,7 @@ export class Listener implements Middleware {
     const hidesChosen = isPlayground(activity.serviceUrl)
     return {
       id,
-      locale: localeOf(activity),
+      locale: activity.locale ?? '',
       timeZone,
       now: now(),
       siteRoot,
@@ -210,7 +210,7 @@ export class Listener implements Middleware {
       conversationId: activity.conversation.id,
       reference,
       locale: localeOf(activity),
-      timeZone: activity.localTimezone ?? defaultTimeZone,
+      timeZone: activity.localTimezone ?? '',
     }
     await system.meet(conversation, installed)
     this.#stored.set(personId, { reference: text, at })
