@@ -178,7 +178,7 @@ export class Listener implements Middleware {
     const hidesChosen = isPlayground(activity.serviceUrl)
     return {
       id,
-      locale: activity.locale ?? '',
+      locale: localeOf(activity),
       timeZone,
       now: now(),
       siteRoot,
@@ -209,7 +209,7 @@ export class Listener implements Middleware {
       personId,
       conversationId: activity.conversation.id,
       reference,
-      locale: localeOf(activity),
+      locale: activity.locale ?? '',
       timeZone: activity.localTimezone ?? '',
     }
     await system.meet(conversation, installed)
