@@ -12,7 +12,7 @@ export interface FoundPeople {
 
 /**
  * Finds the people that a text can mean: a mention, a sign-in name, a name or the beginning of a name. “to” before the name
- * does not matter. Where such a word is also the name of a person, as An is, the person is found.
+ * does not matter. The whole text is tried first, because An is German for “to” and also a name.
  */
 export async function peopleMeant(turn: Turn, typed: string): Promise<FoundPeople> {
   const whole = await peopleNamed(turn, typed)

@@ -13,9 +13,9 @@ const language = z.strictObject({
   until: phrases,
   /** Between two days: “to”. */
   between: phrases,
-  /** Single words around a day that do not change its meaning: “on”, “the”. */
+  /** Around a day, without a meaning of their own: “on”, “the”. Each phrase has no space. */
   inDay: phrases,
-  /** Single words around a number of days that do not change its meaning: “next”. */
+  /** Around a number of days, without a meaning of their own: “next”. Each phrase has no space. */
   inPeriod: phrases,
   /** The names of the numbers from 1. */
   numbers: z.array(phrases).min(12),
@@ -23,7 +23,7 @@ const language = z.strictObject({
   periods: z.record(z.enum(periodNames), phrases),
   /** Between a template and a person: “as”. */
   as: phrases,
-  /** Single words before a person: “to”. */
+  /** Before a person: “to”. Each phrase has no space. */
   toPerson: phrases,
   /** The person who types. */
   myself: phrases,

@@ -67,12 +67,15 @@ function codesByName(): ReadonlyMap<string, string> {
   const known = letters.flatMap((one) => letters.map((other) => one + other)).filter(isCode)
   const named = locales.flatMap((locale) => {
     const names = new Intl.DisplayNames(locale, { type: 'region', fallback: 'none' })
-    return known.map((code) => [plain(names.of(code) ?? code), code] as const)
+    return known.flatMap((code) => {
+      const name = names.of(code)
+      return name === undefined ? [] : [[plain(name), code] as const]
+    })
   })
   const byName = new Map([...named, ...Object.entries(otherNames)])
   const unclear = named.flatMap(([name, code]) => (byName.get(name) === code ? [] : [name]))
   for (const name of [...unclear, ...unclearNames]) byName.delete(name)
-  return new Map([...byName, ...known.map((code) => [code.toLowerCase(), code] as const)])
+  return new Map([...byName, ...named.map(([, code]) => [code.toLowerCase(), code] as const)])
 }
 
 let codes: ReadonlyMap<string, string> | undefined
