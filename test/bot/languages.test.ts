@@ -3,7 +3,7 @@ import { createOutbox } from '../../src/bot/notifications/outbox.ts'
 import { type Catalogue, catalogues } from '../../src/cards/index.ts'
 import { inLanguage } from '../../src/cards/shared/messages.ts'
 import { type CardContent, nothingKnown } from '../../src/core/index.ts'
-import { cardIn, clicking, saying } from '../support/bot-activities.ts'
+import { activityOf, cardIn, clicking, saying } from '../support/bot-activities.ts'
 import { requested, startBot, withBotWorld } from '../support/bot-world.ts'
 import { siteRoot } from '../support/card-world.ts'
 import { action, textOf, valuesOf } from '../support/cards.ts'
@@ -91,6 +91,12 @@ describe('the language of the chat', () => {
     expect(await localeOf()).toBe('de-DE')
     await bot.turn(saying('omar', 'aide', { locale: 'fr-FR' }))
     expect(await localeOf()).toBe('fr-FR')
+    const { locale: _, localTimezone: __, ...update } = activityOf('omar', { type: 'conversationUpdate' })
+    await bot.turn(update)
+    expect(await world.stores.conversations.ofPerson(contosoTenant, people.omar.id)).toMatchObject({
+      locale: 'fr-FR',
+      timeZone: 'Europe/Zurich',
+    })
   })
 
   it('answers refusals and misspelt commands in the person’s language', async () => {

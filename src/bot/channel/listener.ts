@@ -209,8 +209,8 @@ export class Listener implements Middleware {
       personId,
       conversationId: activity.conversation.id,
       reference,
-      locale: localeOf(activity),
-      timeZone: activity.localTimezone ?? defaultTimeZone,
+      locale: activity.locale ?? '',
+      timeZone: activity.localTimezone ?? '',
     }
     await system.meet(conversation, installed)
     this.#stored.set(personId, { reference: text, at })

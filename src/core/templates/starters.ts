@@ -56,7 +56,7 @@ export const starters: readonly Starter[] = [
       },
       fr: {
         name: 'Site de communication',
-        description: 'Des actualités et des pages que peu de personnes écrivent et que beaucoup lisent',
+        description: 'Des actualités et des pages écrites par quelques personnes et lues par beaucoup',
       },
       es: {
         name: 'Sitio de comunicación',
