@@ -71,7 +71,9 @@ try {
   const tab = await browser.newPage({ viewport: { width: 2700, height: 1200 } })
   tab.on('pageerror', (error) => console.error(error.message))
   await tab.setContent(page, { timeout: 180_000 })
-  await (out.endsWith('.webp') ? photographed(tab, out) : tab.locator('#sheet').screenshot({ path: out }))
+  await (out.endsWith('.webp')
+    ? photographed(tab, out)
+    : tab.locator('#sheet').screenshot({ path: out, timeout: 180_000 }))
   const faults = await tab.evaluate('window.faults')
   console.log(Array.isArray(faults) && faults.length > 0 ? [...new Set(faults)].join('\n') : 'nothing is too wide')
 } finally {
