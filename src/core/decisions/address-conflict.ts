@@ -9,13 +9,11 @@ import {
   authorize,
   type Change,
   changeRequest,
-  chosenAddress,
   entry,
   isForMailbox,
   type Request,
   referenceOf,
   takenAddresses,
-  withAddress,
 } from '../requests/index.ts'
 import {
   asking,
@@ -29,6 +27,7 @@ import {
   type SystemContext,
 } from '../shared/index.ts'
 import { remindApprovers } from './approval-timers.ts'
+import { chosenAddress, withAddress } from './chosen-address.ts'
 import { changeOnce } from './decision.ts'
 import type { DecisionPorts } from './ports.ts'
 

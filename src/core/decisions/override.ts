@@ -12,7 +12,6 @@ import {
 } from '../approvals/index.ts'
 import { system } from '../audit/index.ts'
 import {
-  auditRefusals,
   authorize,
   type Change,
   entry,
@@ -35,6 +34,7 @@ import { refuseTakenAddress } from './address-conflict.ts'
 import { changeOnce, ended, longestComment } from './decision.ts'
 import { hasReassigned, otherAdmins, overridesOwn, refuseAlone } from './own-reassignment.ts'
 import type { DecisionPorts } from './ports.ts'
+import { auditRefusals } from './refused-attempts.ts'
 
 /** An admin's decision and its reason, which everybody who may read the request sees. */
 const input = z.object({

@@ -10,8 +10,15 @@ import {
   progressOf,
   questionOf,
 } from '../batches/index.ts'
-import { chatOf, lostRight, reached, recordUndelivered } from '../decisions/index.ts'
-import type { BatchNotice, ChatRefusal, Conversation, NoticeCard, NoticeOrder, Request } from '../requests/index.ts'
+import {
+  type ChatRefusal,
+  type Conversation,
+  chatOf,
+  lostRight,
+  reached,
+  recordUndelivered,
+} from '../decisions/index.ts'
+import type { Request } from '../requests/index.ts'
 import {
   type BatchSubject,
   checkBatchOrder,
@@ -24,7 +31,7 @@ import {
   tellOrder,
 } from '../shared/index.ts'
 import type { BatchContent, NoticeContent, Outbox, WithdrawnContent } from './outbox.ts'
-import type { NotificationPorts } from './ports.ts'
+import type { BatchNotice, NoticeCard, NoticeOrder, NotificationPorts } from './ports.ts'
 
 /** Returns what a card about a batch shows now; undefined: it is out of date, or its person is not asked. */
 async function batchContent(

@@ -1,14 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { recordUndelivered } from '../decisions/index.ts'
-import {
-  approvalsOf,
-  type ChatRefusal,
-  type Conversation,
-  type ListPage,
-  type NoticeOrder,
-  type Request,
-  type SentCard,
-} from '../requests/index.ts'
+import { type ChatRefusal, type Conversation, recordUndelivered } from '../decisions/index.ts'
+import { approvalsOf, type ListPage, type Request, type SentCard } from '../requests/index.ts'
 import {
   type CardKey,
   type JobOrder,
@@ -18,7 +10,7 @@ import {
   type SystemContext,
   tellOrder,
 } from '../shared/index.ts'
-import type { NotificationPorts } from './ports.ts'
+import type { NoticeOrder, NotificationPorts } from './ports.ts'
 
 /** One card with the links of several requests. */
 export interface LinksNotice {

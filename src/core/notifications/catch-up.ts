@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { isAdminStill } from '../decisions/index.ts'
+import { type Conversation, isAdminStill } from '../decisions/index.ts'
 import {
   askApprovers,
   batchJobs,
-  type Conversation,
   lateCard,
   lateStep,
   notifyLate,

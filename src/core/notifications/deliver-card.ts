@@ -1,16 +1,6 @@
 import { adminsOf, waitingFor, waitingStage } from '../approvals/index.ts'
-import { chatIfFound, chatOf, lostRight, reached, recordUndelivered } from '../decisions/index.ts'
-import {
-  type Conversation,
-  isAtWork,
-  isForMailbox,
-  lateCard,
-  lateStep,
-  type NoticeOrder,
-  outcomeCard,
-  type Request,
-  type SentCard,
-} from '../requests/index.ts'
+import { type Conversation, chatIfFound, chatOf, lostRight, reached, recordUndelivered } from '../decisions/index.ts'
+import { isForMailbox, lateCard, lateStep, outcomeCard, type Request, type SentCard } from '../requests/index.ts'
 import {
   type CardKey,
   cardSubject,
@@ -28,13 +18,19 @@ import type { Card, CardOrder, RequestCardOrder } from './card.ts'
 import { formOf } from './newest-card.ts'
 import { noticeOf } from './notice-card.ts'
 import { currentCard, type Outbox, type RequestCard } from './outbox.ts'
-import type { NotificationPorts } from './ports.ts'
+import type { NoticeOrder, NotificationPorts } from './ports.ts'
 
 /**
  * The attempt, 15 to 30 seconds after the first, at which a card ends silently for a person without a known chat while
  * Microsoft Graph does not answer. Cards for approvers continue. Missed cards are ordered when the chat is found.
  */
 const lastLookUp = 4
+
+/** The longest time of sending, in milliseconds. A `sending` that started earlier has failed. */
+const longestSending = 120_000
+/** Whether a process may still be sending the card. */
+const isAtWork = ({ updatedAt }: { readonly updatedAt?: Date }, now: Date): boolean =>
+  updatedAt !== undefined && now.getTime() - updatedAt.getTime() < longestSending
 
 /**
  * Delivers one card to one person, once. Writes the record `sending` before the card is sent, so that a later attempt finds

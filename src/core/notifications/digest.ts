@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { adminsOf, askedSince, openStage } from '../approvals/index.ts'
-import { chatIfFound, havingDigest } from '../decisions/index.ts'
+import { type Conversation, chatIfFound, havingDigest } from '../decisions/index.ts'
 import { currentHealth, type HealthState, type QueueEntry, readStuck } from '../operations/index.ts'
-import type { Conversation, NoticeOrder, Request } from '../requests/index.ts'
+import type { Request } from '../requests/index.ts'
 import {
   type Actor,
   actorFor,
@@ -16,7 +16,7 @@ import {
   weekdayOf,
   weekOf,
 } from '../shared/index.ts'
-import type { NotificationPorts } from './ports.ts'
+import type { NoticeOrder, NotificationPorts } from './ports.ts'
 
 /** A request that waits for a person's decision, and since when (ISO 8601). */
 export interface AwaitedEntry {

@@ -1,10 +1,17 @@
 import { setTimeout } from 'node:timers/promises'
 import { adminsOf } from '../approvals/index.ts'
 import { currentHealth, type HealthPart, type HealthReport } from '../operations/index.ts'
-import type { NoticeOrder, NoticeStore } from '../requests/index.ts'
+
 import { type HealthNoticeKey, type HealthTurn, type JobOrder, type SystemContext, tellOrder } from '../shared/index.ts'
 import { afterPartsCheck, brokenOf, firstBroken, moreNotice } from './broken-parts.ts'
-import type { HealthWatch, HealthWatchStore, NotificationPorts, WatchOfParts } from './ports.ts'
+import type {
+  HealthWatch,
+  HealthWatchStore,
+  NoticeOrder,
+  NoticeStore,
+  NotificationPorts,
+  WatchOfParts,
+} from './ports.ts'
 
 /** When admins are notified about the health of the service, in seconds. */
 export const watchTimes = {

@@ -2,13 +2,17 @@ import { everAsked } from '../approvals/index.ts'
 import type { BatchProgress, BatchQuestion } from '../batches/index.ts'
 import {
   type ApprovalFacts,
+  type Attention,
+  attentionOf,
+  type ChatRefusal,
+  type Conversation,
   checkForApproval,
   type DecisionPorts,
   type LostRight,
   nothingKnown,
 } from '../decisions/index.ts'
 import type { ErasureNotice, RetentionNotice } from '../privacy/index.ts'
-import { type Attention, attentionOf, type ChatRefusal, type Conversation, type Request } from '../requests/index.ts'
+import type { Request } from '../requests/index.ts'
 import {
   type CardKey,
   type CardRank,

@@ -1,14 +1,7 @@
 import { z } from 'zod'
 import { type ApprovalStage, openStage, personOrMembers, waitingFor } from '../approvals/index.ts'
-import {
-  type Attention,
-  attentionOf,
-  deadlines,
-  type LostPeople,
-  type Request,
-  type RequestQuery,
-  sinceOf,
-} from '../requests/index.ts'
+import { type Attention, attentionOf, deadlines, type LostPeople, sinceOf } from '../decisions/index.ts'
+import type { Request, RequestQuery } from '../requests/index.ts'
 import { type Context, defineUseCase, openStates, type SystemContext, TenantError } from '../shared/index.ts'
 import { countDeadLetters } from './dead-letters.ts'
 import type { OperationPorts } from './ports.ts'

@@ -4,5 +4,6 @@
  */
 export * from './completion.ts'
 export * from './execution.ts'
+export { noteGoneResources } from './gone-resources.ts'
 export * from './step.ts'
 export * from './watchdog.ts'

@@ -1,16 +1,7 @@
 import { openStage } from '../approvals/index.ts'
 import { system } from '../audit/index.ts'
-import { noteExpired } from '../decisions/index.ts'
-import {
-  attentionOf,
-  type Change,
-  changeRequest,
-  deadlines,
-  directoryPoll,
-  entry,
-  type Request,
-  withOpenStage,
-} from '../requests/index.ts'
+import { attentionOf, deadlines, noteExpired } from '../decisions/index.ts'
+import { type Change, changeRequest, directoryPoll, entry, type Request, withOpenStage } from '../requests/index.ts'
 import { type JobOrder, jobId, notifyAdminsOrder, type Settings, type SystemContext } from '../shared/index.ts'
 import type { ProvisioningPorts } from './completion.ts'
 

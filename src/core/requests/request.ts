@@ -193,7 +193,6 @@ export type RequestForMailbox = z.output<typeof requestForMailbox>
 export const provisioningRequest = z.discriminatedUnion('kind', [requestForSite, requestForMailbox])
 export type Request = z.output<typeof provisioningRequest>
 export const isForMailbox = (request: Request): request is RequestForMailbox => isMailboxKind(request.kind)
-export const isForSite = (request: Request): request is RequestForSite => !isMailboxKind(request.kind)
 
 /** Returns the reference of a request, which people read and type. */
 export const referenceOf = (request: Pick<Request, 'number'>): string => `REQ-${request.number}`

@@ -10,8 +10,6 @@ import {
 } from '../../core/index.ts'
 import type { Database } from '../database/index.ts'
 
-export { createGoneResources } from './gone-resources.ts'
-
 /** The first number of a tenant is 1001, so all references have the same length. */
 const numberBeforeFirst = 1000
 

@@ -1,10 +1,9 @@
 import type { z } from 'zod'
 import { faultsOfTyped, mailAddressFree, mailboxNameFree, namesFor, siteNameFree, takenFault } from '../naming/index.ts'
+import { anotherAlias, inquirerOf, isForMailbox, type Request, type RequestForMailbox } from '../requests/index.ts'
 import { mailboxRequest, siteRequest } from '../resources/index.ts'
 import { because, fault, faultsOf, refuseFields, type SystemContext } from '../shared/index.ts'
-import { anotherAlias, inquirerOf } from './addresses.ts'
-import type { RequestPorts } from './ports.ts'
-import { isForMailbox, type Request, type RequestForMailbox } from './request.ts'
+import type { DecisionPorts } from './ports.ts'
 
 /**
  * Returns the address that a waiting request gets instead of a taken one, by the naming policy of its template: an alias of a site,
@@ -12,7 +11,7 @@ import { isForMailbox, type Request, type RequestForMailbox } from './request.ts
  * address.
  */
 export async function chosenAddress(
-  context: SystemContext<RequestPorts>,
+  context: SystemContext<DecisionPorts>,
   request: Request,
   taken: string,
   typed: string,
@@ -46,7 +45,7 @@ export async function chosenAddress(
 }
 
 async function chosenAlias(
-  context: SystemContext<RequestPorts>,
+  context: SystemContext<DecisionPorts>,
   request: RequestForMailbox,
   typed: string,
 ): Promise<string> {
