@@ -52,7 +52,3 @@ function folded(text: string, width: number): string[] {
   }
   return lines
 }
-
-/** Fills the placeholders of a text: `{name}`. */
-export const fill = (text: string, values: Readonly<Record<string, string | number>>): string =>
-  text.replace(/\{(\w+)\}/g, (blank, name: string) => String(values[name] ?? blank))

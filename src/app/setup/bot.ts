@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { fill } from '../../client/command-line/terminal.ts'
 import { clouds } from '../addresses.ts'
 import { isManagedIdentity } from './registrations.ts'
 import type { Setup } from './step.ts'
-import { fill, texts } from './texts.ts'
+import texts from './strings.json' with { type: 'json' }
 
 /** Returns the manual steps: the Azure Bot resource, or a bot in Teams' developer portal. */
 export function botSteps({ settings, names }: Setup): string[] {

@@ -1,11 +1,11 @@
 import { loginCommand } from '../../client/command-line/settings.ts'
-import type { Terminal } from '../../client/command-line/terminal.ts'
+import { fill, type Terminal } from '../../client/command-line/terminal.ts'
 import { isMicrosoftLogin } from '../../client/sign-in.ts'
 import { ConfigurationError, readConfig } from '../config.ts'
 import { botSteps, checkBot } from './bot.ts'
 import { findRegistration } from './registrations.ts'
 import type { Setup } from './step.ts'
-import { fill, texts } from './texts.ts'
+import texts from './strings.json' with { type: 'json' }
 
 const marks = { good: ['green', '✓'], open: ['yellow', '!'], unknown: ['dim', '–'] } as const
 

@@ -1,9 +1,10 @@
+import { fill } from '../../client/command-line/terminal.ts'
 import { type CloudName, unsafeServer } from '../addresses.ts'
 import { environment } from '../settings.ts'
 import { SetupProblem } from './problem.ts'
 import type { SettingsFile } from './settings-file.ts'
 import { checkSharePoint, sharePointAddress } from './sharepoint-address.ts'
-import { fill, texts } from './texts.ts'
+import texts from './strings.json' with { type: 'json' }
 
 /** The facts for checks of answers. */
 export interface Facts {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { fill } from '../../client/command-line/terminal.ts'
 import type { Setup } from './step.ts'
-import { fill, texts } from './texts.ts'
+import texts from './strings.json' with { type: 'json' }
 
 /** The registrations, with the part of their alternate key and the setting of their client id. */
 export const registrations = {

@@ -1,5 +1,6 @@
+import { fill } from '../../client/command-line/terminal.ts'
 import { type CloudName, clouds } from '../addresses.ts'
-import { fill, texts } from './texts.ts'
+import texts from './strings.json' with { type: 'json' }
 
 /** Returns the default address of an organisation's sites: `contoso.onmicrosoft.com` → `https://contoso.sharepoint.com`. */
 export function sharePointAddress(initialDomain: string | undefined, cloud: CloudName): string | undefined {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
+import { fill } from '../../../client/command-line/terminal.ts'
 import type { GraphError } from '../graph.ts'
 import {
   clientIdIn,
@@ -14,7 +15,7 @@ import {
 } from '../registrations.ts'
 import { applicationRoles } from '../roles.ts'
 import { type Change, defineStep, type Setup, type Step } from '../step.ts'
-import { fill, texts } from '../texts.ts'
+import texts from '../strings.json' with { type: 'json' }
 
 interface Found {
   readonly registration: Registration | undefined
