@@ -3,8 +3,7 @@ import { noteAct } from '../audit/index.ts'
 import { type Context, defineUseCase, type SystemContext } from '../shared/index.ts'
 import { troubledEndpoints } from '../webhooks/index.ts'
 import { countDeadLetters } from './dead-letters.ts'
-import { failingAfter } from './failing-kinds.ts'
-import { credentialParts, dayMilliseconds, judgeHealth, microsoft365Parts, ownParts } from './health.ts'
+import { credentialParts, dayMilliseconds, failingAfter, judgeHealth, microsoft365Parts, ownParts } from './health.ts'
 import { type HealthReport, reportOf } from './health-report.ts'
 import {
   judgeAdminHosts,

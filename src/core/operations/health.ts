@@ -1,8 +1,7 @@
 import type { DirectorySightings } from '../provisioning/index.ts'
 import type { ServiceHealth } from '../resources/index.ts'
-import type { Settings } from '../shared/index.ts'
+import { type ResourceKind, resourceKinds, type Settings } from '../shared/index.ts'
 import type { WebhookEndpoint } from '../webhooks/index.ts'
-import { type EndedRequest, failingAfter, failingKinds } from './failing-kinds.ts'
 import {
   fewestCalls,
   type HealthPart,
@@ -18,6 +17,16 @@ import type { CertificateFacts, OwnHealth, SeenProcess, ServiceTraffic, SignInFa
 export const dayMilliseconds = 86_400_000
 /** A process that has not reported for this long, in seconds, has stopped unexpectedly or hangs. */
 export const silentAfterSeconds = 30
+
+/** A request that has succeeded or failed. A retried or cancelled request has neither state. */
+export interface EndedRequest {
+  readonly kind: ResourceKind
+  readonly status: 'succeeded' | 'failed'
+  readonly at: Date
+}
+
+/** A kind fails when its latest requests all failed: this many, within this many days. */
+export const failingAfter = { requests: 5, days: 7 } as const
 
 /** The facts of a health report. Facts from the database are null while it does not answer. */
 export interface HealthFacts {
@@ -91,6 +100,20 @@ function watchdogPart(watchedAt: Date | null, at: Date): HealthPart {
 function deadLettersPart(count: number): HealthPart {
   const state = stateBy('deadLetters', 'count', count)
   return { name: 'deadLetters', state, says: count === 0 ? 'noDeadLetters' : 'deadLetters', count }
+}
+
+/**
+ * Returns the kinds whose latest requests all failed. Rates need many requests, so a small organisation would never see
+ * that nothing works.
+ */
+export function failingKinds(ended: readonly EndedRequest[]): ResourceKind[] {
+  return resourceKinds.filter((kind) => {
+    const latest = ended
+      .filter((one) => one.kind === kind)
+      .toSorted((one, other) => other.at.getTime() - one.at.getTime())
+      .slice(0, failingAfter.requests)
+    return latest.length === failingAfter.requests && latest.every(({ status }) => status === 'failed')
+  })
 }
 
 function requestsPart(ended: readonly EndedRequest[]): HealthPart {

@@ -10,7 +10,7 @@ import {
   resourceKind,
   type Span,
 } from '../shared/index.ts'
-import type { EndedRequest } from './failing-kinds.ts'
+import type { EndedRequest } from './health.ts'
 
 const count = z.int().min(0)
 /** Durations in seconds: median and 95th percentile. Null without durations. */
