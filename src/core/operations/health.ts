@@ -13,17 +13,11 @@ import {
 } from './health-report.ts'
 import { type ClockFacts, judgeClock } from './installation.ts'
 import type { CertificateFacts, OwnHealth, SeenProcess, ServiceTraffic, SignInFacts } from './ports.ts'
+import type { EndedRequest } from './stats.ts'
 
 export const dayMilliseconds = 86_400_000
 /** A process that has not reported for this long, in seconds, has stopped unexpectedly or hangs. */
 export const silentAfterSeconds = 30
-
-/** A request that has succeeded or failed. A retried or cancelled request has neither state. */
-export interface EndedRequest {
-  readonly kind: ResourceKind
-  readonly status: 'succeeded' | 'failed'
-  readonly at: Date
-}
 
 /** A kind fails when its latest requests all failed: this many, within this many days. */
 export const failingAfter = { requests: 5, days: 7 } as const
