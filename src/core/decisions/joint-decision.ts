@@ -44,7 +44,3 @@ export interface JointReport {
   readonly decision: JointDecision
   readonly results: JointResults
 }
-
-/** Whether every request of a joint decision has a result. */
-export const isJointlyDecided = ({ decision, results }: JointReport): boolean =>
-  decision.items.every(({ requestId }) => results[requestId] !== undefined)

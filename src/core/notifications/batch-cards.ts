@@ -24,11 +24,11 @@ import {
   checkBatchOrder,
   type JobOrder,
   type JobPayload,
+  noticeOrder,
   noticeSubject,
   PutOff,
   refreshBatchOrder,
   type SystemContext,
-  tellOrder,
 } from '../shared/index.ts'
 import type { BatchContent, NoticeContent, Outbox, WithdrawnContent } from './outbox.ts'
 import type { BatchNotice, NoticeCard, NoticeOrder, NotificationPorts } from './ports.ts'
@@ -239,7 +239,7 @@ async function requesterDue(
   const { tenantId, batchId, requester, clientId } = progress.batch
   const notice = `${isBatchOver(progress) ? 'batch-end' : 'batch'}:${batchId}` as const
   if (clientId !== undefined || notices.some((one) => one.notice === notice)) return []
-  const order = tellOrder(tenantId, requester.id, notice)
+  const order = noticeOrder(tenantId, requester.id, notice)
   const chat = await ports.conversations.ofPerson(tenantId, requester.id)
   // Without a known chat, one job searches for the chat. When the chat is found, the missed cards are ordered.
   return chat && chat.closed === undefined ? [withoutId(order)] : [order]
@@ -247,7 +247,7 @@ async function requesterDue(
 
 /** The order without an id: an earlier job may have found nothing to ask, and ended. The store keeps the card unique. */
 function againOrder(tenantId: string, personId: string, batchId: string, stage: number): JobOrder {
-  return withoutId(tellOrder(tenantId, personId, `batch-ask:${batchId}:${stage}:0`))
+  return withoutId(noticeOrder(tenantId, personId, `batch-ask:${batchId}:${stage}:0`))
 }
 
 const withoutId = ({ id: _, ...order }: JobOrder): JobOrder => order as JobOrder

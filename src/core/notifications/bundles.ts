@@ -4,11 +4,11 @@ import { approvalsOf, type ListPage, type Request, type SentCard } from '../requ
 import {
   type CardKey,
   type JobOrder,
+  noticeOrder,
   noticeSubject,
   notifyOrder,
   type PutOff,
   type SystemContext,
-  tellOrder,
 } from '../shared/index.ts'
 import type { NoticeOrder, NotificationPorts } from './ports.ts'
 
@@ -70,7 +70,7 @@ export async function bundleLinks(
     const card = { personId, key, conversationId, activityId: null, state: 'bundled', bundleId } as const
     const bundled = await ports.sentCards.bundle(ids.map((id) => ({ ...card, requestId: id })))
     if (bundled.length < 2 || !bundled.includes(requestId)) throw new TooFew()
-    await ports.jobs.enqueue([tellOrder(tenantId, personId, `links:${bundleId}`)])
+    await ports.jobs.enqueue([noticeOrder(tenantId, personId, `links:${bundleId}`)])
     return true
   }
   return ports.work.transaction(store).catch((error: unknown) => {

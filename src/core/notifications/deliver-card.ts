@@ -7,11 +7,11 @@ import {
   isDirectoryAway,
   isForApprover,
   isReadyCard,
+  noticeOrder,
   notifyOrder,
   PutOff,
   type SystemContext,
   TenantError,
-  tellOrder,
 } from '../shared/index.ts'
 import { bundleLinks, nameInLine } from './bundles.ts'
 import type { Card, CardOrder, RequestCardOrder } from './card.ts'
@@ -236,7 +236,7 @@ export async function notifyAdmins(
   if ('card' in about && !request) return
   const admins = await adminsOf(ports, settings)
   if (!('card' in about))
-    return ports.jobs.enqueue(admins.map(({ id }) => tellOrder(settings.tenantId, id, about.notice)))
+    return ports.jobs.enqueue(admins.map(({ id }) => noticeOrder(settings.tenantId, id, about.notice)))
   const { kind } = cardSubject(about.card)
   const without = kind === 'outcome' || kind === 'late' ? request?.requester.id : undefined
   const people = admins.filter(({ id }) => id !== without)

@@ -10,9 +10,9 @@ import {
   dayIn,
   defineUseCase,
   momentOf,
+  noticeOrder,
   ProvisioningError,
   type SystemContext,
-  tellOrder,
   weekdayOf,
   weekOf,
 } from '../shared/index.ts'
@@ -163,7 +163,7 @@ export async function orderDigests(context: SystemContext<NotificationPorts>): P
         const isFree = weekOf(locale).weekend.includes(weekdayOf(day))
         return isFree || momentOf(day, digest.hour, timeZone) > now
           ? []
-          : [tellOrder(tenantId, personId, `digest:${day}`)]
+          : [noticeOrder(tenantId, personId, `digest:${day}`)]
       }),
     )
   await order(await ports.digests.awaited(tenantId))

@@ -12,11 +12,11 @@ import {
   isTerminal,
   type JobPayload,
   jobId,
+  noticeOrder,
   openStates,
   type Person,
   ProvisioningError,
   type SystemContext,
-  tellOrder,
 } from '../shared/index.ts'
 import { knownPerson, personOf } from './known-person.ts'
 import { mentions, requestWithout } from './person-redaction.ts'
@@ -172,7 +172,7 @@ async function end(
 ): Promise<void> {
   await ports.work.transaction(async () => {
     await noteAct(ports, actor, action, { personId, erasureId, ...(removed && { removed }) })
-    await ports.jobs.enqueue([tellOrder(tenantId, by, `erased:${personId}:${erasureId}`)])
+    await ports.jobs.enqueue([noticeOrder(tenantId, by, `erased:${personId}:${erasureId}`)])
   })
 }
 

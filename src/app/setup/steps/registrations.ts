@@ -73,7 +73,7 @@ const registrationStep = (name: RegistrationName): Step => {
       if (kind === 'create') {
         const path = `/applications(uniqueName='${names.key(part)}')`
         const answer = await graph.send('PATCH', path, { body, headers: { prefer: 'create-if-missing' } })
-        // An empty answer: somebody else has created it meanwhile. The next look finds what is missing, also an owner:
+        // An empty answer: somebody else has created it meanwhile. The next run finds what is missing, also an owner:
         // Microsoft Graph makes the person who creates a registration its owner.
         const created = registration.safeParse(answer).data
         if (!created) return
