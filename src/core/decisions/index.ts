@@ -1,5 +1,6 @@
 /**
- * The decisions about a request: approve, reject, cancel, retry, reassign, override, delegate, nudge, reminders, escalation.
+ * The decisions about a request: approve, reject, cancel, retry, reassign, override, delegate, nudge, reminders, escalation,
+ * and which requests need an admin.
  * The rules of stages are in `approvals`.
  */
 export * from './address-conflict.ts'

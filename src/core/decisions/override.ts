@@ -68,8 +68,8 @@ async function decideInstead(
   if (decision === 'approved' && before?.status === 'pendingApproval' && before.requester.id !== actor.id)
     await refuseTakenAddress(context, before)
   return changeOnce(context, { requestId, attempt }, (request, at) => {
-    // The use case's permission is about admins; this refuses requests of another tenant.
-    authorize(actor, 'request.override', request)
+    // Refuses requests of another tenant.
+    authorize(actor, 'request.read', request)
     refuseOverride(request, actor)
     const open = openStage(request.approvals)
     if (decision === 'approved' && open && isExcluded(open, actor.id))

@@ -1,5 +1,6 @@
 /**
- * Creation of the resource step by step, the ready check, completion by webhook or poll, and the watchdog.
+ * Creation of the resource step by step, the ready check, completion by webhook or poll, the watchdog, and resources that no
+ * longer exist.
  * `src/microsoft365/` implements the steps.
  */
 export * from './completion.ts'
