@@ -246,7 +246,7 @@ export function apiOf(
 const guid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** Returns why a scope does not fit an API with these audiences, as one sentence; undefined if it fits. */
-export function scopeFault(name: 'COLLAB' | 'MAIL', scope: string, audiences: readonly string[]): string | undefined {
+function scopeFault(name: 'COLLAB' | 'MAIL', scope: string, audiences: readonly string[]): string | undefined {
   const example = `such as api://<client id of the API>/${permission}`
   const [, resource, last] = /^([^\s"\\]+)\/([^\s"\\/]+)$/.exec(scope) ?? []
   if (resource === undefined || !(isUri(`${resource}/`) || guid.test(resource.toLowerCase()))) {

@@ -21,7 +21,7 @@ export const exitCodes = { good: 0, failed: 1, usage: 2 } as const
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
 /** The inputs and outputs of the command: arguments, environment variables, streams, network. */
-export interface CommandProcess {
+interface CommandProcess {
   readonly args: readonly string[]
   readonly variables: Readonly<Record<string, string | undefined>>
   readonly output: Output

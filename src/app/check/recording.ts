@@ -16,7 +16,7 @@ const recordedCall = z.strictObject({
   /** The answer. All values of the organisation are replaced; equal values have equal replacements. */
   answer: z.unknown().optional(),
 })
-export type RecordedCall = z.output<typeof recordedCall>
+type RecordedCall = z.output<typeof recordedCall>
 
 /** A scrubbed recording of a run with `--write`. A test replays it against the connector. */
 export const recording = z.strictObject({

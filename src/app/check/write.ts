@@ -13,7 +13,7 @@ export const keptWords = new RegExp(`^(?:${markedPattern}|${mark}|SPO-${mark}|${
 /** How long a step of a trial may take. Seconds. */
 const patienceSeconds = 900
 
-export interface Trial {
+interface Trial {
   readonly input: TrialInput
   readonly steps: readonly TrialStep[]
 }

@@ -91,7 +91,7 @@ export function botSteps({ settings, names }: Setup): string[] {
 }
 
 /** The result of a check of the bot. */
-export interface BotCheck {
+interface BotCheck {
   readonly state: 'good' | 'open' | 'unknown'
   readonly text: string
 }
@@ -101,7 +101,7 @@ const tokenAnswer = z.object({ access_token: z.string() })
 const refusal = z.object({ error_description: z.string() })
 
 /** Checks the secret, and the address over the network. */
-export async function checkBot(setup: Setup): Promise<BotCheck[]> {
+async function checkBot(setup: Setup): Promise<BotCheck[]> {
   return [await checkSecret(setup), await checkAddress(setup), { state: 'unknown', text: texts.bot.unchecked }]
 }
 

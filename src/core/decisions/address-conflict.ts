@@ -214,7 +214,7 @@ async function hold({ ports }: SystemContext<DecisionPorts>, request: Request): 
  * or a mail address. Throws `validation-failed` if the requester cannot have the typed address. An empty text removes an additional
  * address.
  */
-export async function chosenAddress(
+async function chosenAddress(
   context: SystemContext<DecisionPorts>,
   request: Request,
   taken: string,
@@ -279,7 +279,7 @@ function localPartOf(typed: string, domain: string): string {
 }
 
 /** Returns a request with one of its addresses replaced, also in the answers that a later copy starts with. */
-export function withAddress(request: Request, from: string, to: string): Request {
+function withAddress(request: Request, from: string, to: string): Request {
   if (!isForMailbox(request)) return { ...request, alias: to, details: { ...request.details, alias: to } }
   const local = to.split('@')[0] ?? ''
   if (from === request.address) return { ...request, address: to, details: { ...request.details, name: local } }

@@ -78,7 +78,7 @@ export const readExplanation = defineUseCase({
 })
 
 /** Explains the name: the typed name, the affixes of the template, and taken names. */
-export function whyThisName(request: Request): ExplanationLine[] {
+function whyThisName(request: Request): ExplanationLine[] {
   // The typed name was removed with the details.
   if (request.reducedAt !== undefined) return [nameIs(request)]
   const own = isForMailbox(request) ? nameOfMailbox(request) : nameOfSite(request)

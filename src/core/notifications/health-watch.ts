@@ -34,7 +34,7 @@ export const watchTimes = {
 export type WatchTimes = { readonly [K in keyof typeof watchTimes]: number }
 
 /** One check of the service's health. */
-export interface HealthCheck {
+interface HealthCheck {
   readonly at: string
   /** The red parts. */
   readonly parts: readonly HealthPart[]

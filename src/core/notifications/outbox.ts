@@ -51,7 +51,7 @@ export type BatchContent = { readonly isAdmin: false } & (
   | { readonly kind: 'batch' | 'batch-end'; readonly progress: BatchProgress }
 )
 /** A card in one line, because a newer card of the person shows the request. */
-export interface MovedCard {
+interface MovedCard {
   readonly kind: 'moved'
   readonly request: Request
   readonly form: Exclude<CardForm, 'full'>

@@ -142,7 +142,7 @@ const serviceCheck: DefinedCheck<OperationPorts> = defineCheck({
 })
 
 /** All checks. Each part of a report comes from one check. */
-export const healthChecks: readonly DefinedCheck<OperationPorts>[] = [serviceCheck, ...installationChecks]
+const healthChecks: readonly DefinedCheck<OperationPorts>[] = [serviceCheck, ...installationChecks]
 
 /**
  * Checks the service and its dependencies. A part that does not answer is red or not checked; nothing throws. Expensive

@@ -143,7 +143,7 @@ type Membership = NonNullable<ApprovalStage['membership']>
  * Returns, by request, the approvers who can no longer decide: they are not in the directory, are blocked, or have left the
  * group that made them approvers. Undefined when the directory does not answer in time. Uses few calls for all requests.
  */
-export async function departedPeople(
+async function departedPeople(
   context: SystemContext<OperationPorts>,
   requests: readonly Request[],
 ): Promise<ReadonlyMap<string, LostPeople> | undefined> {

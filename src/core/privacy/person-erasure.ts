@@ -24,7 +24,7 @@ import { type ErasureCounts, erasureCounts, type PrivacyPorts } from './ports.ts
 import { writeAside } from './retention.ts'
 
 /** The open work that blocks the erasure of a person. */
-export interface ErasureBlocks {
+interface ErasureBlocks {
   readonly open: readonly Request[]
   readonly waiting: readonly Request[]
   /** Requests of others that have not ended and would make them an owner, or give them access. */
@@ -95,7 +95,7 @@ function needsPerson(request: Request, personId: string): boolean {
 }
 
 /** The result of a click: `mismatch`: the address was not typed; `blocked`: the person cannot be erased now. */
-export type ErasureOrdered = { readonly state: 'ordered' | 'mismatch' | 'blocked'; readonly erasure: Erasure }
+type ErasureOrdered = { readonly state: 'ordered' | 'mismatch' | 'blocked'; readonly erasure: Erasure }
 
 /**
  * Orders the erasure of a person, once for each card: `erasureId` is the card's. Orders nothing without the person's

@@ -159,13 +159,13 @@ function bareStage(stage: Request['approvals'][number]): Request['approvals'][nu
 }
 
 /** How long before its first run retention is announced, in hours: admins can still turn it off. */
-export const retentionNoticeHours = 72
+const retentionNoticeHours = 72
 
 /**
  * Returns the start of retention for the requests that it would reduce now, and whether it is new: retention
  * removes something for the first time, or after fewer days than before.
  */
-export function startFor(
+function startFor(
   known: RetentionStart | undefined,
   { days, count, at }: { readonly days: number; readonly count: number; readonly at: Date },
 ): { readonly start: RetentionStart | undefined; readonly isNew: boolean } {
@@ -177,7 +177,7 @@ export function startFor(
 }
 
 /** Whether retention may remove requests that ended so many days ago. Announces its start to the admins first, once. */
-export async function hasRetentionStarted(
+async function hasRetentionStarted(
   { ports, settings: { tenantId } }: SystemContext<PrivacyPorts>,
   { days, before }: { readonly days: number; readonly before: Date },
 ): Promise<boolean> {

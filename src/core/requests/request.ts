@@ -63,7 +63,7 @@ export const addressConflict = z.object({
  * The end of a conflict: the requester's change of the address. An additional address can become empty. Equal addresses: it was free
  * again.
  */
-export const addressChange = z.object({ from: z.string(), to: z.string(), at: instant })
+const addressChange = z.object({ from: z.string(), to: z.string(), at: instant })
 
 /** Why a step or a request stopped, as text for people; never a stack or the body of an answer. */
 export const problem = z.object({

@@ -261,7 +261,7 @@ const refuse = (faults: readonly Fault[]): never =>
   refuseFields(faults, faults.every(({ code }) => code === 'name-taken') ? 'name-taken' : 'validation-failed')
 
 /** The requested values, of a request or of a plan. */
-export type Wish = Pick<Request, 'details' | 'reason' | 'typedName'>
+type Wish = Pick<Request, 'details' | 'reason' | 'typedName'>
 
 /** Compares a wish with the earlier request of the same person. Returns undefined if that request no longer exists. */
 export async function comparedWithBasis(
