@@ -6,12 +6,11 @@ import { maskSecrets } from '../log.ts'
 import { ownVersion } from '../readiness.ts'
 import { type Environment, secretsOf } from '../settings.ts'
 import { type OpenInstallation, openInstallation } from './installation.ts'
-import { createRecorder, type Recorder } from './recording.ts'
+import { createRecorder, type Recorder, recordingOf, writeRecording } from './recording.ts'
 import { type CheckReport, runAll, stateOf } from './report.ts'
 import { lineOf, type Output, stepLineOf } from './show.ts'
 import texts from './strings.json' with { type: 'json' }
-import { mark, type TrialStep } from './trial.ts'
-import { recordingOf, tryWriting, writeRecording } from './write.ts'
+import { mark, type TrialStep, tryWriting } from './trial.ts'
 
 /** The default file for the recording of a trial. */
 const recordingFile = 'check-recording.json'

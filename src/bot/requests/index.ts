@@ -1,8 +1,8 @@
 /** A person’s requests: status, lists and reminders; retry and cancel by admins; simulation as another person. */
 import { adminCancelCommand, adminRetryCommand, cancelAsAdmin, retryAsAdmin } from './admin.ts'
-import { cancelCommand } from './cancel.ts'
 import {
   approvalsCommand,
+  cancelCommand,
   myRequestsCommand,
   nudgeCommand,
   pageApprovals,
@@ -13,9 +13,7 @@ import { adminSimulateCommand } from './simulate.ts'
 import { changeAddress, nudgeRequest, refreshRequest, showTimeline } from './status.ts'
 
 export { defineAdminVerb, ifFound, referenceAndText } from './admin.ts'
-export { cancelOnceConfirmed } from './cancel.ts'
-export { approvalsCommand, statusCommand } from './commands.ts'
-export { ofReference } from './meant.ts'
+export { approvalsCommand, cancelOnceConfirmed, ofReference, statusCommand } from './commands.ts'
 export { statusOf, unlessWithdrawn } from './status.ts'
 
 export const requestActions = [
