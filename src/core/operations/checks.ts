@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { noteAct } from '../audit/index.ts'
+import { auditAct } from '../audit/index.ts'
 import { type Context, defineUseCase, type SystemContext } from '../shared/index.ts'
 import { troubledEndpoints } from '../webhooks/index.ts'
 import { countDeadLetters } from './dead-letters.ts'
@@ -186,7 +186,7 @@ export const readCertificate = defineUseCase({
     const { ports, actor } = context
     const reading = await ports.connection.readCertificate()
     const { endsAt } = ports.connection.certificate()
-    await noteAct(ports, actor, 'certificate-read', { reading, endsAt: endsAt?.toISOString() ?? null })
+    await auditAct(ports, actor, 'certificate-read', { reading, endsAt: endsAt?.toISOString() ?? null })
     return { reading, report: await currentHealth(context) }
   },
 })

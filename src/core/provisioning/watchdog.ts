@@ -1,6 +1,6 @@
 import { openStage } from '../approvals/index.ts'
 import { system } from '../audit/index.ts'
-import { attentionOf, deadlines, noteExpired } from '../decisions/index.ts'
+import { attentionOf, auditExpiredDelegations, deadlines } from '../decisions/index.ts'
 import { type Change, changeRequest, directoryPoll, entry, type Request, withOpenStage } from '../requests/index.ts'
 import { type JobOrder, jobId, notifyAdminsOrder, type Settings, type SystemContext } from '../shared/index.ts'
 import type { ProvisioningPorts } from './completion.ts'
@@ -42,7 +42,7 @@ export async function watch(
   }
   for (const requestId of await ports.requests.waitingBut(settings.tenantId, timed, maxOfARun))
     await orderTimers(context, requestId).catch((error: unknown) => failures.push({ requestId, error }))
-  await noteExpired(ports, settings.tenantId)
+  await auditExpiredDelegations(ports, settings.tenantId)
   return failures
 }
 
