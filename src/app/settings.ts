@@ -173,24 +173,16 @@ export type Environment = z.output<typeof environment>
 /** The names of all settings, as `.env.example` lists them. */
 export const settingNames = Object.keys(environment.shape)
 
-/** The values of secret settings, which the log must not contain. */
-export function secretsOf({
-  MICROSOFT_APP_PASSWORD,
-  CLIENT_CERTIFICATE_PASSWORD,
-  WEBHOOK_SECRET,
-  AUDIT_SECRET,
-  EXPORT_SECRET,
-  METRICS_TOKEN,
-  DATABASE_URL,
-}: Environment): string[] {
+const secretNames = [
+  'MICROSOFT_APP_PASSWORD',
+  'CLIENT_CERTIFICATE_PASSWORD',
+  'WEBHOOK_SECRET',
+  'AUDIT_SECRET',
+  'EXPORT_SECRET',
+  'METRICS_TOKEN',
   // The shape of an address already masks its password. Drivers write it nowhere else.
-  return [
-    MICROSOFT_APP_PASSWORD,
-    CLIENT_CERTIFICATE_PASSWORD,
-    WEBHOOK_SECRET,
-    AUDIT_SECRET,
-    EXPORT_SECRET,
-    METRICS_TOKEN,
-    DATABASE_URL,
-  ].filter((one) => one !== undefined)
-}
+  'DATABASE_URL',
+] as const
+
+/** The values of secret settings, which the log must not contain. */
+export const secretsOf = (settings: Environment): string[] => secretNames.flatMap((name) => settings[name] ?? [])
