@@ -11,9 +11,8 @@ import {
   uncheckedCertificates,
   unsafeServer,
 } from './addresses.ts'
-import { type Environment, environment, list, listed } from './settings.ts'
+import { type Environment, environment, list, listed, whereToFind } from './settings.ts'
 import { allowedNetworks, templatesInFile } from './templates-file.ts'
-import { whereToFind } from './where-to-find.ts'
 
 /**
  * Returns the rate limits of the HTTP server. `refusalsPerMinute`: calls without a valid token from one address; tests

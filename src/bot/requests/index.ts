@@ -1,5 +1,5 @@
 /** A person’s requests: status, lists and reminders; retry and cancel by admins; simulation as another person. */
-import { adminCancelCommand, adminRetryCommand, cancelAsAdmin, retryAsAdmin } from './admin.ts'
+import { adminCancelCommand, adminRetryCommand, adminSimulateCommand, cancelAsAdmin, retryAsAdmin } from './admin.ts'
 import {
   approvalsCommand,
   cancelCommand,
@@ -9,7 +9,6 @@ import {
   pageRequests,
   statusCommand,
 } from './commands.ts'
-import { adminSimulateCommand } from './simulate.ts'
 import { changeAddress, nudgeRequest, refreshRequest, showTimeline } from './status.ts'
 
 export { defineAdminVerb, ifFound, referenceAndText } from './admin.ts'
