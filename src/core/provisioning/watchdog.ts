@@ -29,8 +29,8 @@ export async function watch(
     tenantId: settings.tenantId,
     queuedBefore: before(deadlines.queued),
     provisioningBefore: before(deadlines.provisioning),
-    askedBefore: before(deadlines.pendingApproval),
-    madeBefore: before(polledSeconds),
+    submittedBefore: before(deadlines.pendingApproval),
+    createdBefore: before(polledSeconds),
     underWay,
     limit: maxOfARun,
   })

@@ -37,9 +37,9 @@ interface OverdueQuery {
   readonly tenantId: string
   readonly queuedBefore: Date
   readonly provisioningBefore: Date
-  readonly askedBefore: Date
+  readonly submittedBefore: Date
   /** Created but not announced. */
-  readonly madeBefore: Date
+  readonly createdBefore: Date
   /** Ids of queued requests that are not overdue: their job is under way. */
   readonly underWay: readonly string[]
   readonly limit: number
