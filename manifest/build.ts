@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
-import strings from '../cards/strings/en.json' with { type: 'json' }
 import { commands } from '../src/bot/index.ts'
+import { type Catalogue, catalogues } from '../src/cards/index.ts'
 import template from './template.json' with { type: 'json' }
 import { hashOf, versionOf } from './version.ts'
 import { zip } from './zip.ts'
@@ -26,6 +26,17 @@ export const sample = {
 }
 /** The most commands that Teams shows (manifest schema 1.17). */
 const mostCommands = 10
+
+/** English is the language of the manifest itself. */
+const english = catalogueOf('en')
+const translations = [...catalogues].filter(([language]) => language !== 'en')
+const fileOf = (language: string): string => `${language}.json`
+
+function catalogueOf(language: string): Catalogue {
+  const found = catalogues.get(language)
+  if (!found) throw new Error(`cards/strings has no ${language}.json`)
+  return found
+}
 
 /** The icons, by their names in the manifest. */
 const icons = [
@@ -56,6 +67,12 @@ function contentOf(settings: z.output<typeof environment>, version: string) {
   const { MICROSOFT_APP_ID: appId, CLIENT_ID: clientId, BASE_URL: baseUrl } = settings
   return {
     ...template,
+    localizationInfo: {
+      defaultLanguageTag: 'en',
+      additionalLanguages: translations.map(([languageTag]) => ({ languageTag, file: fileOf(languageTag) })),
+    },
+    name: { ...template.name, full: english.app.name },
+    description: { short: english.app.short, full: english.app.full },
     id: appId,
     version,
     developer: {
@@ -67,7 +84,7 @@ function contentOf(settings: z.output<typeof environment>, version: string) {
     bots: template.bots.map((bot) => ({
       ...bot,
       botId: appId,
-      commandLists: [{ scopes: bot.scopes, commands: menu() }],
+      commandLists: [{ scopes: bot.scopes, commands: menuIn(english) }],
     })),
     validDomains: [new URL(baseUrl).host],
     webApplicationInfo:
@@ -80,27 +97,61 @@ export const iconHashes = (): Record<string, string> =>
   Object.fromEntries(icons.map(({ name, file }) => [name, hashOf(readFileSync(file))]))
 
 /** Returns the hash of the product's part of the package: texts, commands and icons, without values of an organisation. */
-export const productHash = (): string => hashOf(JSON.stringify([contentOf(sample, ''), iconHashes()]))
+export const productHash = (): string => hashOf(JSON.stringify([contentOf(sample, ''), localisations(), iconHashes()]))
 
-/** Returns Teams' command menu: the commands with a place in the menu, and their descriptions. */
-function menu(): { title: string; description: string }[] {
-  const descriptions: Readonly<Record<string, string>> = strings.menu
+/**
+ * Returns Teams' command menu in a language: the commands with a place in the menu, and their descriptions. Throws if the
+ * catalogue has no description of a command.
+ */
+function menuIn(texts: Catalogue): { title: string; description: string }[] {
+  const names: Readonly<Record<string, readonly string[]>> = texts.commands
+  const descriptions: Readonly<Record<string, string>> = texts.menu
   return commands
     .flatMap(({ menu: place, name }) => (place === null ? [] : [{ place, name }]))
     .toSorted((one, other) => one.place - other.place)
     .slice(0, mostCommands)
     .map(({ name }) => {
-      const description = descriptions[name]
-      if (description === undefined) throw new Error(`cards/strings/en.json has no menu["${name}"]`)
-      return { title: name, description }
+      const [title, description] = [names[name]?.[0], descriptions[name]]
+      if (title === undefined || description === undefined)
+        throw new Error(`cards/strings/${texts.locale}.json has no name or no menu["${name}"]`)
+      return { title, description }
     })
 }
+
+/**
+ * Returns the files with the texts of the other languages, by their names in the package.
+ * https://learn.microsoft.com/microsoftteams/platform/resources/schema/localization-schema
+ */
+export function localisations(): Record<string, Record<string, string>> {
+  return Object.fromEntries(
+    translations.map(([language, texts]) => [
+      fileOf(language),
+      {
+        $schema:
+          'https://developer.microsoft.com/en-us/json-schemas/teams/v1.17/MicrosoftTeams.Localization.schema.json',
+        'name.short': template.name.short,
+        'name.full': texts.app.name,
+        'description.short': texts.app.short,
+        'description.full': texts.app.full,
+        ...Object.fromEntries(
+          menuIn(texts).flatMap(({ title, description }, index) => [
+            [`bots[0].commandLists[0].commands[${index}].title`, title],
+            [`bots[0].commandLists[0].commands[${index}].description`, description],
+          ]),
+        ),
+      },
+    ]),
+  )
+}
+
+const jsonFile = (content: object): Buffer => Buffer.from(`${JSON.stringify(content, null, 2)}\n`)
 
 /** Creates the app package for Teams: the manifest and its two icons. `published` is the version in the catalogue. */
 export function appPackage(variables: Variables, published?: string): Buffer {
   const manifest = manifestFor(variables, published)
   return zip([
-    { name: 'manifest.json', content: Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`) },
+    { name: 'manifest.json', content: jsonFile(manifest) },
+    ...Object.entries(localisations()).map(([name, texts]) => ({ name, content: jsonFile(texts) })),
     ...icons.map(({ name, file }) => ({ name, content: readFileSync(file) })),
   ])
 }

@@ -18,6 +18,7 @@ async function main(): Promise<void> {
     config.PLAYGROUND !== 'off' && app.endpoints.local
       ? await (await import('./app/local/playground.ts')).startPlaygrounds(app, {
           admin: config.PLAYGROUND === 'admin',
+          locale: config.PLAYGROUND_LOCALE,
         })
       : undefined
   const removeNote = noteRunning(app)

@@ -151,6 +151,10 @@ export const environment = z.object({
     )
     .optional(),
   PLAYGROUND: z.enum(['on', 'off', 'admin'], 'must be on, off or admin').default('on'),
+  PLAYGROUND_LOCALE: z
+    .string()
+    .regex(/^[a-z]{2}-[A-Z]{2}$/, 'must be a language and a country, such as de-DE')
+    .default('en-US'),
   SIMULATOR_PORT: port.default(3979),
   SIMULATOR_DIRECTORY_SECONDS: z.coerce.number('must be a number').min(0, 'must be at least 0').default(15),
   RATE_LIMIT_WRITES_PER_MINUTE: count.default(60),

@@ -11,6 +11,7 @@ import { standingOf, versionOf } from '../../manifest/version.ts'
 import { writePackage } from '../../manifest/write.ts'
 import { zip } from '../../manifest/zip.ts'
 import { commands } from '../../src/bot/index.ts'
+import { parseCommand } from '../../src/bot/registry.ts'
 
 const variables = {
   MICROSOFT_APP_ID: '0c0ffee0-3333-4333-8333-000000000001',
@@ -18,10 +19,11 @@ const variables = {
 }
 
 /** Microsoft's own schema. It uses only keywords of draft-04 that Ajv also supports. */
-function microsoftSchema(version: string) {
-  const path = `../../node_modules/@microsoft/app-manifest/build/json-schemas/teams/v${version}/MicrosoftTeams.schema.json`
+function microsoftSchema(version: string, name = 'MicrosoftTeams') {
+  const path = `../../node_modules/@microsoft/app-manifest/build/json-schemas/teams/v${version}/${name}.schema.json`
   const { $schema: _, id: __, ...schema } = JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'))
-  const ajv = new Ajv({ strict: false, allErrors: true })
+  // Some of its patterns are not valid with the flag `u`.
+  const ajv = new Ajv({ strict: false, allErrors: true, unicodeRegExp: false })
   addFormats.default(ajv)
   return ajv.compile(schema)
 }
@@ -106,10 +108,39 @@ describe('the Teams manifest', () => {
 describe('the app package', () => {
   const files = unzip(appPackage(variables))
 
-  it('contains only the manifest and its two icons', () => {
-    expect([...files.keys()]).toEqual(['manifest.json', 'color.png', 'outline.png'])
+  it('contains only the manifest, its texts in the other languages and its two icons', () => {
+    const languages = ['de.json', 'es.json', 'fr.json']
+    expect([...files.keys()].toSorted()).toEqual(['color.png', ...languages, 'manifest.json', 'outline.png'].toSorted())
     expect(JSON.parse(String(files.get('manifest.json')))).toEqual(manifestFor(variables))
+    const { additionalLanguages } = manifestFor(variables).localizationInfo
+    expect(additionalLanguages.map(({ file }) => file).toSorted()).toEqual(languages)
   })
+
+  it.each(['de', 'fr', 'es'])(
+    'has the menu, the name and the descriptions in %s, within the limits of Teams',
+    (language) => {
+      const texts: Record<string, string> = JSON.parse(String(files.get(`${language}.json`)))
+      const { bots, description, manifestVersion } = manifestFor(variables)
+      const fits = microsoftSchema(manifestVersion, 'MicrosoftTeams.Localization')
+      expect(fits(texts), JSON.stringify(fits.errors)).toBe(true)
+      const { short = '', full = '' } = { short: texts['description.short'], full: texts['description.full'] }
+      expect(short).not.toBe(description.short)
+      expect(short.length).toBeLessThanOrEqual(80)
+      expect(full.length).toBeLessThanOrEqual(4000)
+      expect(texts['name.full']?.length).toBeLessThanOrEqual(100)
+      const menu = bots[0]?.commandLists[0]?.commands ?? []
+      expect(menu).toHaveLength(10)
+      for (const [index, english] of menu.entries()) {
+        const command = `bots[0].commandLists[0].commands[${index}]`
+        const [title = '', says = ''] = [texts[`${command}.title`], texts[`${command}.description`]]
+        expect(title.length).toBeLessThanOrEqual(32)
+        expect(says.length).toBeLessThanOrEqual(128)
+        expect(says).not.toBe(english.description)
+        expect(parseCommand(title, language)?.command.name).toBe(english.title)
+      }
+      expect(Object.keys(texts)).toHaveLength(5 + 2 * menu.length)
+    },
+  )
 
   it('has icons of the sizes that Teams requires', () => {
     expect(png(files.get('color.png'))).toMatchObject({ width: 192, height: 192, signed: 'PNG' })

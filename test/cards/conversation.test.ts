@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type CardJson, cards, formInputIds, type NoticeCode } from '../../src/cards/index.ts'
+import { type CardJson, formInputIds, type NoticeCode } from '../../src/cards/index.ts'
 import { faultCodes, type NamePreview, type Request, type Template } from '../../src/core/index.ts'
 import { requestForm, sketchOf } from '../support/card-forms.ts'
 import {
@@ -23,6 +23,7 @@ import {
 } from '../support/card-requests.ts'
 import { nodesOf } from '../support/card-rules.ts'
 import { notSimilar } from '../support/card-similar.ts'
+import { cards } from '../support/english-cards.ts'
 import { faultSaying } from '../support/refusal.ts'
 
 const wordsOf = (card: CardJson): string =>
@@ -88,14 +89,14 @@ describe('the site form', () => {
       faultSaying('/alias', 'name-taken', 'project-aurora is taken.', 'project-aurora-2'),
       faultSaying('/owners/0', 'unknown-person', 'Owner 1 is not a person.'),
       faultSaying('/owners/1', 'unknown-person', 'Owner 2 is not a person.'),
-      faultSaying('/metadata/costCentre', 'pattern', 'A cost centre has four digits.'),
+      faultSaying('/metadata/costCentre', 'pattern', 'A cost centre has four digits, such as 4711.'),
       faultSaying('/templateId', 'unknown-template', 'This template does not exist.'),
     ])
     const words = wordsOf(card)
     expect(words).toContain('4 things to fix')
     expect(words).toContain('Check Site address, More owners, and Cost centre.')
     expect(words).toContain('This address is taken. Try project-aurora-2.')
-    expect(words).toContain('A cost centre has four digits.')
+    expect(words).toContain('A cost centre has four digits, such as 4711.')
     expect(words).toContain('This template does not exist.')
   })
 

@@ -22,6 +22,7 @@ import { outlineOf } from '../support/card-outline.ts'
 import { brokenRules, isNode, nodesOf } from '../support/card-rules.ts'
 import type { Sample } from '../support/card-sample.ts'
 import { samples } from '../support/card-samples.ts'
+import { messagesOf } from '../support/catalogue-rules.ts'
 import { unknownPaths } from '../support/template-paths.ts'
 
 const isOneLongMember = /^ *\| /
@@ -100,7 +101,7 @@ describe('templates', () => {
     '$name names only fields of its data',
     ({ name, data }) => {
       const schema: unknown = z.toJSONSchema(data)
-      expect(isNode(schema) ? unknownPaths(templateJson(name), schema, labels) : ['no schema']).toEqual([])
+      expect(isNode(schema) ? unknownPaths(templateJson(name), schema, labels()) : ['no schema']).toEqual([])
     },
   )
 
@@ -162,20 +163,11 @@ describe('templates', () => {
 })
 
 describe('strings', () => {
-  const folder = new URL('../../cards/strings/', import.meta.url)
-
-  it('have the same keys and arguments in every language', () => {
-    for (const file of readdirSync(folder)) {
-      const other: unknown = JSON.parse(readFileSync(new URL(file, folder), 'utf8'))
-      expect(messages(other), file).toEqual(messages(strings))
-    }
-  })
-
   it('are all used: the code or a template contains each part of a key', () => {
     const names = new Set(usedNames())
     // The code composes some keys, as in `${decision}For`.
     const isUsed = (part: string) => names.has(part) || part.split(/(?=[A-Z][a-z]+$)/).every((half) => names.has(half))
-    const unused = [...messages(strings).keys()].filter((key) => !key.split(/[./ ]/).every(isUsed))
+    const unused = [...messagesOf(strings).keys()].filter((key) => !key.split(/[./ ]/).every(isUsed))
     expect(unused).toEqual([])
   })
 
@@ -198,23 +190,6 @@ describe('strings', () => {
     for (const label of Object.values(strings.field)) expect(label.length, label).toBeLessThanOrEqual(13)
   })
 })
-
-/** The arguments of each message by its key. */
-function messages(value: unknown, at = ''): Map<string, string[]> {
-  if (!isNode(value)) return new Map([[at, argumentsOf(String(value))]])
-  const inner = Object.entries(value).map(([key, one]) => messages(one, at === '' ? key : `${at}/${key}`))
-  return new Map(inner.flatMap((one) => [...one]))
-}
-
-/** The arguments of a message in all its plural forms. */
-function argumentsOf(message: string): string[] {
-  const names = new Set<string>()
-  for (const count of [0, 1, 2]) {
-    const has = (_: object, name: string | symbol) => names.add(String(name)).size > 0
-    format(message, new Proxy({}, { has, get: () => count }))
-  }
-  return [...names].sort()
-}
 
 /** All names in the code and in the templates. */
 function usedNames(): string[] {

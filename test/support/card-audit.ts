@@ -111,17 +111,18 @@ const revealed = (card: object): unknown =>
 /** A page with more cards than this takes axe longer for each card. */
 const together = 40
 
-/** Draws the cards of the samples in a theme, and returns everything that axe and our own checks find. */
+/** Draws the cards of the samples in a theme and language, and returns everything that axe and our own checks find. */
 export async function auditCards(
   page: Page,
-  samples: readonly Pick<Sample, 'name' | 'rendered'>[],
+  samples: readonly Pick<Sample, 'name' | 'renderedIn'>[],
   theme: object,
+  language = 'en-GB',
 ): Promise<Fault[]> {
   const found: Fault[] = []
   for (let from = 0; from < samples.length; from += together) {
     const cards = samples
       .slice(from, from + together)
-      .map((one) => ({ name: one.name, card: revealed(one.rendered()) }))
+      .map((one) => ({ name: one.name, card: revealed(one.renderedIn(language)) }))
     await page.evaluate(`drawAll(${JSON.stringify(cards)}, ${JSON.stringify(theme)})`)
     found.push(...z.array(fault).parse(await page.evaluate('audit()')))
   }

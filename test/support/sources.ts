@@ -148,7 +148,7 @@ function faultsOfFile(source: Source): string[] {
   if (lines > largestFile) faults.push(`${path} has ${lines} lines, ${largestFile} at most`)
   if (/(^|\/)utils?(\/|\.ts$)/.test(path)) faults.push(`${path}: nothing is called utils`)
   const isEntry =
-    /(^main|^app\/commands\/(backup|restore|audit-verify|audit-key)|^app\/(setup|check)\/main|simulator\/(main|token)|client\/cli)\.ts$/.test(
+    /(^main|^app\/commands\/(backup|restore|audit-verify|audit-key)|^app\/(setup|check)\/main|app\/local\/playground-process|simulator\/(main|token)|client\/cli)\.ts$/.test(
       path,
     )
   if (!isEntry && /\bprocess\.env\b/.test(text)) faults.push(`${path} reads process.env; only entries do`)

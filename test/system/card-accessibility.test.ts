@@ -7,7 +7,13 @@ import { highContrast, themes } from '../support/teams-themes.ts'
 
 const executablePath = '/usr/bin/chromium'
 const patience = 400_000
-const allThemes = { ...themes, highContrast }
+/** What is drawn, by its name in the result: English in all themes, the other languages in light and dark. */
+const drawings = [
+  ...Object.entries({ ...themes, highContrast }).map(([name, theme]) => ({ name, theme, language: 'en-GB' })),
+  ...['de', 'fr', 'es'].flatMap((language) =>
+    Object.entries(themes).map(([name, theme]) => ({ name: `${name} ${language}`, theme, language })),
+  ),
+]
 
 /** Faults of the renderer or of the host that no card can avoid. A test fails when one of them no longer occurs. */
 const exceptions: readonly { readonly reason: string; readonly excuses: (fault: Fault) => boolean }[] = [
@@ -55,11 +61,11 @@ describe.runIf(hasChromium)('accessibility of every card, 320 px wide', () => {
 
   beforeAll(async () => {
     browser = await chromium.launch({ executablePath, timeout: patience, args: ['--no-sandbox', '--disable-gpu'] })
-    for (const [name, theme] of Object.entries(allThemes)) {
+    for (const { name, theme, language } of drawings) {
       const page = await browser.newPage()
       page.setDefaultTimeout(patience)
       await openAudit(page)
-      found.set(name, await auditCards(page, samples, theme))
+      found.set(name, await auditCards(page, samples, theme, language))
       await page.close()
     }
   }, patience)
@@ -81,7 +87,7 @@ describe.runIf(hasChromium)('accessibility of every card, 320 px wide', () => {
     return `${card ?? `${samples.length} cards`}: ${themes.join(', ')}`
   }
 
-  it.each(samples)('$name has no violation in light, dark and high contrast', ({ name }) => {
+  it.each(samples)('$name has no violation in light and dark in four languages, and in high contrast', ({ name }) => {
     const faults = [...found].flatMap(([theme, all]) =>
       all.filter((one) => one.card === name && !excused(one)).map((one) => ({ theme, ...one })),
     )
@@ -100,7 +106,7 @@ describe.runIf(hasChromium)('accessibility of every card, 320 px wide', () => {
       },
       { type: 'RichTextBlock', inlines: [{ type: 'TextRun', text: 'contoso.sharepoint.com/sites/'.padEnd(64, 'a') }] },
     ]
-    const bad = { name: 'bad', rendered: () => ({ type: 'AdaptiveCard', version: '1.5', body }) }
+    const bad = { name: 'bad', renderedIn: () => ({ type: 'AdaptiveCard', version: '1.5', body }) }
     const page = await browser.newPage()
     await openAudit(page)
     const rules = (await auditCards(page, [bad], themes.light)).map(({ rule }) => rule)

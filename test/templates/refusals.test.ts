@@ -9,6 +9,19 @@ const mailbox = { ...site, kind: 'sharedMailbox' }
 const room = { ...site, kind: 'roomMailbox' }
 const field = (more: object) => ({ fields: [{ key: 'a', type: 'text', label: 'A', ...more }] })
 const choices = [{ title: 'One', value: 'one' }]
+const inGerman = (texts: object) => ({ localised: { de: { fields: { a: texts } } } })
+const values = Array.from({ length: 50 }, (_, index) => `${index}`)
+/** Three questions with many choices, whose titles fit into a form only while they are short. */
+const long = (title: string) => ({
+  fields: ['a', 'b', 'c'].map((key) => ({
+    ...{ key, type: 'choice', label: key },
+    choices: values.map((value) => ({ title, value })),
+  })),
+})
+const longTitles = (title: string) =>
+  Object.fromEntries(
+    ['a', 'b', 'c'].map((key) => [key, { choices: Object.fromEntries(values.map((value) => [value, title])) }]),
+  )
 const stage = (more: object) => ({ approval: { stages: [{ approvers: [{ user: people.dana.id }], ...more }] } })
 const when = (one: object) => stage({ when: [one] })
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
@@ -28,6 +41,21 @@ const wrong: Readonly<Record<string, readonly Row[]>> = {
     [{ ...site, localised: { german: {} } }, '/localised/german'],
     [{ ...site, localised: { de_CH: { name: 'Verein' } } }, '/localised/de_CH'],
     [{ ...site, localised: { de: { name: '' } } }, '/localised/de/name'],
+    [{ ...site, localised: { 'de-ab-cd': {} } }, '/localised/de-ab-cd', 'right format'],
+    [{ ...site, localised: { de: { fields: { a: { label: 'A' } } } } }, '/localised/de/fields/a', 'not a field'],
+    [
+      { ...site, ...field({ type: 'choice', choices }), ...inGerman({ choices: { one: 'Eins', two: 'Zwei' } }) },
+      '/localised/de/fields/a/choices/two',
+      'two is not a choice of a',
+    ],
+    [{ ...site, ...field({}), ...inGerman({ label: '' }) }, '/localised/de/fields/a/label'],
+    [{ ...site, ...field({}), ...inGerman({ key: 'b' }) }, '/localised/de/fields/a/key'],
+    [{ ...site, localised: { de: { labels: { b2: 'Intern' } } } }, '/localised/de/labels/b2', 'not a choice'],
+    [
+      { ...site, ...long('x'), localised: { de: { fields: longTitles('x'.repeat(64)) } } },
+      '/localised/de',
+      'The form is too large',
+    ],
     [{ ...site, active: 'yes' }, '/active'],
     [{ ...site, order: 1.5 }, '/order'],
     [{ ...site, audience: { people: ['kim'] } }, '/audience/people/0'],

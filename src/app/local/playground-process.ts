@@ -1,5 +1,5 @@
 import '../../private-umask.ts'
-import { ServerResponse } from 'node:http'
+import { ClientRequest, ServerResponse } from 'node:http'
 import { createRequire } from 'node:module'
 import { Server } from 'node:net'
 import './playground-loopback.ts'
@@ -19,6 +19,21 @@ const writeHead = ServerResponse.prototype.writeHead
 ServerResponse.prototype.writeHead = function (this: ServerResponse, ...args: unknown[]): ServerResponse {
   this.setHeader('content-security-policy', "font-src 'self' data:")
   return Reflect.apply(writeHead, this, args)
+}
+
+// The Playground always says that its person speaks American English. Another locale of the same length keeps the length of
+// the message, which is already in its header.
+const locale = process.env['PLAYGROUND_LOCALE'] ?? 'en-US'
+const { write, end } = ClientRequest.prototype
+const inLocale = (chunk: unknown): unknown =>
+  typeof chunk === 'string' || chunk instanceof Uint8Array
+    ? Buffer.from(chunk).toString().replaceAll('"locale":"en-US"', `"locale":"${locale}"`)
+    : chunk
+ClientRequest.prototype.write = function (this: ClientRequest, ...[chunk, ...more]: unknown[]): boolean {
+  return Reflect.apply(write, this, [inLocale(chunk), ...more])
+}
+ClientRequest.prototype.end = function (this: ClientRequest, ...[chunk, ...more]: unknown[]): ClientRequest {
+  return Reflect.apply(end, this, [inLocale(chunk), ...more])
 }
 
 // Ctrl-C reaches the whole process group, and the parent stops its windows itself.

@@ -30,10 +30,11 @@ const knownPeople = ['kim', 'dana', 'omar', 'sam', 'zoe', 'taro.yamada'].map((na
 const patience = { start: 30_000, end: 2_000 } as const
 
 /**
- * Opens the two windows of DESIGN §7 and, with `admin`, the admin's, and waits until they answer. If a port is in use, it
+ * Opens the two windows of DESIGN §7 and, with `admin`, the admin's, and waits until they answer. `locale`: the
+ * language of the people, five characters such as `de-DE`. If a port is in use, it
  * uses a free port. A window that cannot start or stops later is reported on stderr in one line; the service continues.
  */
-export async function startPlaygrounds(app: App, { admin = false } = {}): Promise<Playgrounds> {
+export async function startPlaygrounds(app: App, { admin = false, locale = 'en-US' } = {}): Promise<Playgrounds> {
   if (!isInstalled()) {
     report(
       `There are no chat windows, because the Agents Playground is not installed. npm install adds it (${packageName}).`,
@@ -41,7 +42,7 @@ export async function startPlaygrounds(app: App, { admin = false } = {}): Promis
     return { windows: [], close: async () => {} }
   }
   const started = await Promise.all(
-    (admin ? [...windows, adminWindow] : windows).map((window) => startWindow(app, window)),
+    (admin ? [...windows, adminWindow] : windows).map((window) => startWindow(app, window, locale)),
   )
   const open = started.filter((one) => one !== undefined)
   return {
@@ -61,7 +62,11 @@ function isInstalled(): boolean {
   }
 }
 
-async function startWindow(app: App, { userPrincipalName, part, port }: (typeof windows)[number] | typeof adminWindow) {
+async function startWindow(
+  app: App,
+  { userPrincipalName, part, port }: (typeof windows)[number] | typeof adminWindow,
+  locale: string,
+) {
   const person = contoso.people.find((one) => one.userPrincipalName === userPrincipalName)
   if (!person) throw new Error(`contoso.json has no ${userPrincipalName}`)
   const name = person.displayName
@@ -69,7 +74,7 @@ async function startWindow(app: App, { userPrincipalName, part, port }: (typeof 
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const config = JSON.stringify(configFor(app, person), null, 2)
   await writeFile(join(folder, 'playground.yml'), config, { mode: 0o600 })
-  const child = run(app, folder, await freePort(port))
+  const child = run(app, folder, await freePort(port), locale)
   const errors = read(child.stderr)
   let expected = false
   try {
@@ -126,7 +131,7 @@ function configFor(app: App, current: Person): object {
 type Child = ChildProcessByStdio<Writable, Readable, Readable>
 
 /** Starts a window with its own environment: no secrets of ours, no proxy, no automatic browser, no telemetry. */
-function run(app: App, folder: string, port: number): Child {
+function run(app: App, folder: string, port: number, locale: string): Child {
   const entry = fileURLToPath(new URL('./playground-process.ts', import.meta.url))
   const args = ['--app-endpoint', `${app.url}/api/messages`, '--channel-id', 'msteams', '--port', String(port)]
   return spawn(process.execPath, [entry, ...args, '--disable-telemetry'], {
@@ -137,6 +142,7 @@ function run(app: App, folder: string, port: number): Child {
       M365_AGENTS_PLAYGROUND_CONFIG_PATH: join(folder, 'playground.yml'),
       M365_AGENTS_PLAYGROUND_LOGFILE: join(folder, 'playground.log'),
       APPLICATION_INSIGHTS_NO_STATSBEAT: 'true',
+      PLAYGROUND_LOCALE: locale,
     },
     stdio: ['pipe', 'pipe', 'pipe'],
   })

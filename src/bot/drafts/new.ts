@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import type { cards, DraftOffer } from '../../cards/index.ts'
+import type { Cards, DraftOffer } from '../../cards/index.ts'
 import {
+  allNamesOf,
   type Draft,
   mailboxKinds,
   type ResourceKind,
@@ -29,7 +30,7 @@ import { showStep } from './dialog-steps.ts'
 type MeantRequest = Extract<Meaning, { does: 'new' }>
 
 /** One button of the help card that starts a request. */
-type NewRequestButton = Parameters<typeof cards.help>[0]['offers'][number]
+type NewRequestButton = Parameters<Cards['help']>[0]['offers'][number]
 const buttonOf = {
   teamSite: 'newSite',
   communicationSite: 'newSite',
@@ -58,29 +59,18 @@ export const newCommandNames = [
 ] as const
 type NewCommandName = (typeof newCommandNames)[number]
 
-/** Each command that opens a form: its names, its position in the menu and the kinds that it offers. */
+/** Each command that opens a form: its position in the menu and the kinds that it offers. */
 const table: readonly {
   readonly name: NewCommandName
-  readonly aliases: readonly string[]
   readonly menu?: number
   readonly kinds: readonly ResourceKind[]
 }[] = [
-  { name: 'new', aliases: ['new request'], kinds: resourceKinds },
-  { name: 'new site', aliases: ['site'], menu: 1, kinds: siteKinds },
-  {
-    name: 'new room',
-    aliases: ['room', 'new meeting room', 'meeting room', 'new room mailbox', 'room mailbox'],
-    menu: 2,
-    kinds: ['roomMailbox'],
-  },
-  { name: 'new shared mailbox', aliases: ['shared mailbox'], menu: 3, kinds: ['sharedMailbox'] },
-  {
-    name: 'new equipment',
-    aliases: ['equipment', 'new equipment mailbox', 'equipment mailbox'],
-    menu: 4,
-    kinds: ['equipmentMailbox'],
-  },
-  { name: 'new mailbox', aliases: ['mailbox'], kinds: mailboxKinds },
+  { name: 'new', kinds: resourceKinds },
+  { name: 'new site', menu: 1, kinds: siteKinds },
+  { name: 'new room', menu: 2, kinds: ['roomMailbox'] },
+  { name: 'new shared mailbox', menu: 3, kinds: ['sharedMailbox'] },
+  { name: 'new equipment', menu: 4, kinds: ['equipmentMailbox'] },
+  { name: 'new mailbox', kinds: mailboxKinds },
 ]
 
 /** `new`, alone or with a kind. Each command accepts a part of a template's name, or a sentence such as “for Aurora”. */
@@ -117,7 +107,7 @@ export async function openMeant(turn: Turn, { kinds, name, rest }: MeantRequest)
   const offered = await templatesOf(turn, [...new Set(wanted.flatMap((kind) => kindsOf(commandOf[kind])))])
   const exact = offered.filter(({ kind }) => kinds.some((one) => one === kind))
   const isNamed = (template: Template) =>
-    namesOf(template).some(
+    allNamesOf(template).some(
       (one) => mentions(rest, one) && (exact.length < 2 || !isKindAlone(one, namedKindOf[template.kind])),
     )
   const named = offered.filter(isNamed)
@@ -133,7 +123,7 @@ export async function openMeant(turn: Turn, { kinds, name, rest }: MeantRequest)
 export async function openNamed(turn: Turn, text: string): Promise<Reply | undefined> {
   const templates = await turn.core.listUsableTemplates(turn.actor)
   const named = templates.flatMap((template) =>
-    namesOf(template).flatMap((name) => (mentions(text, name) ? [{ template, name }] : [])),
+    allNamesOf(template).flatMap((name) => (mentions(text, name) ? [{ template, name }] : [])),
   )
   const [longest] = named.toSorted((one, other) => other.name.length - one.name.length)
   if (!longest) return undefined
@@ -149,7 +139,6 @@ const kindsOf = (commandName: NewCommandName): readonly ResourceKind[] =>
 /** `my drafts`: the person's drafts that are neither submitted nor discarded. */
 const myDraftsCommand = defineShowCommand({
   name: 'my drafts',
-  aliases: ['drafts', 'my draft', 'draft'],
   startsDialog: true,
   show: showDrafts,
 })
@@ -195,14 +184,14 @@ async function chooseNamed(
   part: string,
 ): Promise<Reply> {
   const text = part.trim().toLowerCase()
-  const found = templates.filter((template) => namesOf(template).some((name) => name.toLowerCase().includes(text)))
+  const found = templates.filter((template) => allNamesOf(template).some((name) => name.toLowerCase().includes(text)))
   if (found.length > 0 || templates.length === 0 || part === '') return continueOrChoose(turn, commandName, found)
   const meaning = meaningOf(`${commandName} ${part}`)
   const meant = await meantBy(turn, meaning, part)
   if (meant) return meant
   const kind = commandName === 'new' && meaning?.does === 'new' && !/\s/.test(part) ? meaning.kinds[0] : undefined
   if (kind) return showNotice(turn, { code: 'unknownCommand', suggestion: commandOf[kind] })
-  const near = templates.filter((template) => namesOf(template).some((name) => hasWordNear(name, text)))
+  const near = templates.filter((template) => allNamesOf(template).some((name) => hasWordNear(name, text)))
   if (near.length > 0) return continueOrChoose(turn, commandName, near)
   // “new room Zürich” has a kind, so the text is the name of the room.
   if (commandName !== 'new') return continueOrChoose(turn, commandName, templates, shortened(withoutPoliteness(part)))
@@ -218,12 +207,6 @@ async function meantBy(turn: Turn, meaning: Meaning | undefined, part: string): 
 
 const hasWordNear = (name: string, word: string): boolean =>
   [name, ...name.split(' ')].some((part) => isNear(part.toLowerCase(), word))
-
-/** Returns a template's names in all languages. */
-const namesOf = ({ name, localised }: Template): string[] => [
-  name,
-  ...Object.values(localised).flatMap((texts) => texts.name ?? []),
-]
 
 /**
  * Offers the person's drafts of these templates; without drafts, the templates. If the person has typed a name, offers

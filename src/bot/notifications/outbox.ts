@@ -1,5 +1,5 @@
-import { type CardJson, cards, type Viewer, withdrawnCode } from '../../cards/index.ts'
-import { type CardContent, type Conversation, type Outbox, referenceOf } from '../../core/index.ts'
+import { type CardJson, cardsFor, type Viewer, withdrawnCode } from '../../cards/index.ts'
+import { type CardContent, type Conversation, inLocale, type Outbox, referenceOf } from '../../core/index.ts'
 import type { CardSender } from '../channel/card-sender.ts'
 
 /** The notices for admins about webhook receivers. */
@@ -47,6 +47,7 @@ function isForAdmin(content: CardContent): boolean {
 }
 
 function cardOf(content: CardContent, viewer: Viewer): CardJson {
+  const cards = cardsFor(viewer)
   switch (content.kind) {
     case 'status':
       return cards.requestStatus(content.request, viewer)
@@ -59,7 +60,10 @@ function cardOf(content: CardContent, viewer: Viewer): CardJson {
       return cards.adminStuck({ count: 1, entries: [{ request, since: attention.since, attention }] }, viewer)
     }
     case 'webhook': {
-      const about = { reference: referenceOf(content.request), by: content.request.template.name }
+      const about = {
+        reference: referenceOf(content.request),
+        by: inLocale(content.request.template, viewer.locale).name,
+      }
       return cards.notice({ code: webhookNotices[content.event], ...about }, viewer)
     }
     case 'moved':

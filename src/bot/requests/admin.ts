@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cards, rowsOfPage, type WhichFor } from '../../cards/index.ts'
+import { cardsFor, rowsOfPage, type WhichFor } from '../../cards/index.ts'
 import {
   isRetryable,
   isTerminal,
@@ -73,7 +73,7 @@ async function listFitting({ core, actor, viewer }: Turn, verb: WhichFor): Promi
   const fitting = entries.filter(fits).toSorted((one, other) => one.since.localeCompare(other.since))
   const isAboutWaiting = verb !== 'retry' && verb !== 'cancel'
   const total = isAboutWaiting ? counts.waiting : fitting.length
-  return { card: cards.adminWhich(verb, { entries: fitting, total }, viewer) }
+  return { card: cardsFor(viewer).adminWhich(verb, { entries: fitting, total }, viewer) }
 }
 
 /** Whether a request can still be cancelled. The core checks it again. */
@@ -85,7 +85,8 @@ export function isCancellable({ status }: Request): boolean {
 /** `admin retry REQ-1042`: shows a confirmation; the click retries. */
 export const adminRetryCommand = defineAdminVerb('retry', async (turn, request) => {
   if (!isRetryable(request, turn.viewer.now)) return showNotice(turn, { code: 'cannotRetry', ...about(request) })
-  if (request.status !== 'succeeded') return { card: cards.adminConfirm({ verb: 'admin.retry', request }, turn.viewer) }
+  if (request.status !== 'succeeded')
+    return { card: cardsFor(turn.viewer).adminConfirm({ verb: 'admin.retry', request }, turn.viewer) }
   // A poll of the directory changes nothing, so it needs no confirmation.
   await turn.core.retryRequest(turn.actor, { requestId: request.requestId })
   return statusOf(turn, request.requestId)
@@ -99,7 +100,7 @@ export const adminCancelCommand = defineAdminVerb('cancel', confirmCancel)
  */
 export async function confirmCancel(turn: Turn, request: Request, comment = ''): Promise<Reply> {
   if (isCancellable(request))
-    return { card: cards.adminConfirm({ verb: 'admin.cancel', request, comment }, turn.viewer) }
+    return { card: cardsFor(turn.viewer).adminConfirm({ verb: 'admin.cancel', request, comment }, turn.viewer) }
   return showNotice(turn, { code: isTerminal(request.status) ? 'alreadyEnded' : 'cannotCancel', ...about(request) })
 }
 
@@ -127,7 +128,9 @@ export const cancelAsAdmin = defineCardAction({
     const request = await core.readRequest(actor, { requestId })
     if (comment !== '' || !isCancellable(request))
       return statusAfter(turn, requestId, ['cancelled'], () => core.cancelRequest(actor, { requestId, comment }))
-    return { card: cards.adminConfirm({ verb: 'admin.cancel', request, comment, commentMissing: true }, viewer) }
+    return {
+      card: cardsFor(viewer).adminConfirm({ verb: 'admin.cancel', request, comment, commentMissing: true }, viewer),
+    }
   },
 })
 
@@ -171,15 +174,17 @@ async function simulate(turn: Turn, typed: { what: string; who: string }): Promi
   if (!template || otherTemplates.length > 0) {
     const says = template ? 'whichTemplate' : typed.what === '' ? 'howTo' : 'noTemplate'
     const offered = template ? found : near.length > 0 ? near : all
-    return { card: cards.adminSimulateChoice({ says, typed, templates: offered.slice(0, rowsOfPage) }, viewer) }
+    return {
+      card: cardsFor(viewer).adminSimulateChoice({ says, typed, templates: offered.slice(0, rowsOfPage) }, viewer),
+    }
   }
   const people = typed.who === '' ? [actor] : (await peopleMeant(turn, typed.who)).people
   const [person, ...otherPeople] = people
   if (!person || otherPeople.length > 0) {
     const says = person ? 'whichPerson' : 'nobody'
     const choice = { says, typed: { ...typed, what: template.name }, people: people.slice(0, rowsOfPage) } as const
-    return { card: cards.adminSimulateChoice(choice, viewer) }
+    return { card: cardsFor(viewer).adminSimulateChoice(choice, viewer) }
   }
   const simulation = await core.simulate(actor, { templateId: template.id, personId: person.id })
-  return { card: cards.adminSimulate(simulation, viewer) }
+  return { card: cardsFor(viewer).adminSimulate(simulation, viewer) }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cards, rowsOfPage } from '../../cards/index.ts'
+import { cardsFor, rowsOfPage } from '../../cards/index.ts'
 import { may, openStates, type PageAt, type Request } from '../../core/index.ts'
 import { wordsInCommon } from '../channel/sentences/index.ts'
 import { isForAdmins, type Reply, type Turn } from '../channel/turn.ts'
@@ -17,7 +17,6 @@ import { nudge, statusOf } from './status.ts'
 /** `my requests`. */
 export const myRequestsCommand = defineShowCommand({
   name: 'my requests',
-  aliases: ['requests', 'my request', 'list'],
   menu: 5,
   show: (turn) => showMine(turn),
 })
@@ -25,7 +24,6 @@ export const myRequestsCommand = defineShowCommand({
 /** `approvals`: lists the requests that wait for this person's decision. */
 export const approvalsCommand = defineShowCommand({
   name: 'approvals',
-  aliases: ['approval', 'my approvals'],
   menu: 6,
   show: (turn) => showApprovals(turn),
 })
@@ -48,7 +46,6 @@ export const statusCommand = defineCommand({
 /** `nudge REQ-1042`: reminds the approvers who have not decided; alone, for the person's newest pending request. */
 export const nudgeCommand = defineCommand({
   name: 'nudge',
-  aliases: ['remind'],
   changes: true,
   argument: reference,
   handle: (turn, reference) => ofReference(turn, reference, ({ requestId }) => nudge(turn, requestId)),
@@ -84,7 +81,7 @@ async function showMine(turn: Turn, at: PageAt = {}): Promise<Reply> {
     core.pageOfOwnRequests(actor, { limit: rowsOfPage, ...at }),
     core.listDrafts(actor),
   ])
-  if (page.requests.length > 0) return { card: cards.myRequests(page, viewer, drafts.length) }
+  if (page.requests.length > 0) return { card: cardsFor(viewer).myRequests(page, viewer, drafts.length) }
   const count = drafts.length
   return count > 0 ? showNotice(turn, { code: 'onlyDrafts', count }) : showNotice(turn, { code: 'noRequests' })
 }
@@ -98,7 +95,7 @@ async function showApprovals(turn: Turn, at: PageAt = {}): Promise<Reply> {
   ])
   return page.requests.length === 0
     ? showNotice(turn, { code: 'noApprovals' })
-    : { card: cards.approvals(page, viewer, own) }
+    : { card: cardsFor(viewer).approvals(page, viewer, own) }
 }
 
 /** `cancel REQ-1042`: shows a confirmation; the click cancels. */
@@ -121,7 +118,9 @@ async function cancelMeant(turn: Turn, text: string): Promise<Reply> {
   const open = requests.filter(isCancellable)
   const only = isNumberLike(text) ? undefined : (onlyMeant(open, text) ?? onlyOne(open))
   if (only) return cancelOnceConfirmed(turn, only)
-  return open.length > 0 ? { card: cards.cancelWhich(open) } : showNotice(turn, { code: 'nothingToCancel' })
+  return open.length > 0
+    ? { card: cardsFor(turn.viewer).cancelWhich(open) }
+    : showNotice(turn, { code: 'nothingToCancel' })
 }
 
 /**
@@ -133,7 +132,7 @@ export async function cancelOnceConfirmed(turn: Turn, request: Request, isConfir
   const { requestId, requester } = request
   if (!isConfirmed && requester.id !== actor.id && isForAdmins(actor)) return confirmCancel(turn, request)
   if (!isConfirmed && isCancellable(request) && may(actor, 'request.cancel', request))
-    return { card: cards.cancelRequest(request, viewer) }
+    return { card: cardsFor(viewer).cancelRequest(request, viewer) }
   await core.cancelRequest(actor, { requestId })
   return statusOf(turn, requestId)
 }

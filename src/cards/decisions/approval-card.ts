@@ -13,7 +13,7 @@ import {
 } from '../../core/index.ts'
 import { linesOfBasis } from '../drafts/based-on.ts'
 import { about, aboutOf } from '../requests/about-request.ts'
-import { asCut, fact, fitting, room } from '../shared/facts.ts'
+import { asCut, fact, fitting, readBy, room } from '../shared/facts.ts'
 import { askedAddress } from '../shared/links.ts'
 import { look, looks, rowLook, toKnow } from '../shared/look.ts'
 import { format, restText, strings } from '../shared/messages.ts'
@@ -91,12 +91,13 @@ const rooms = [
 
 /** Shows a request to an approver. `known`: checked a moment before. The last argument: the room on the card. */
 export function approvalView(
-  request: Request,
+  stored: Request,
   viewer: Viewer,
   form: ApprovalForm = { comment: '', commentMissing: false },
   known: ApprovalFacts = nothingKnown,
   most: Room = rooms[0],
 ): ViewOf<typeof approvalCard> {
+  const request = readBy(stored, viewer)
   const stage = openStage(request.approvals)
   const colleagues = stage ? colleaguesOf(stage, viewer) : []
   const facts = plainFacts(request, most.value).slice(0, most.rows)

@@ -10,7 +10,7 @@ import {
 } from '../../core/index.ts'
 import { changedNames, inputNames } from '../drafts/based-on.ts'
 import { guestsOf, labelFact, mainFacts, otherFacts, peopleWith, reasonFact } from '../requests/request-facts.ts'
-import { asCut, type Fact } from '../shared/facts.ts'
+import { asCut, type Fact, readBy } from '../shared/facts.ts'
 import { askedAddress } from '../shared/links.ts'
 import { marks, type RowLook } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
@@ -135,7 +135,7 @@ export function detailFacts(request: Request, plain: readonly Fact[]): Fact[] {
 export function changesOf(request: Request, viewer: Viewer, { earlier }: ApprovalFacts, most: number): Fact[] {
   const { basedOn } = request
   if (!basedOn || !earlier) return []
-  const [before, after] = [earlier, request].map((one) => namedValues(one, viewer))
+  const [before, after] = [readBy(earlier, viewer), request].map((one) => namedValues(one, viewer))
   return changedNames(request, basedOn).map((label) =>
     changeFact(label, before?.get(label) ?? '', after?.get(label) ?? '', most),
   )

@@ -12,7 +12,7 @@ import {
   referenceOf,
 } from '../../core/index.ts'
 import { labelFact, mainFacts, otherFacts } from '../requests/request-facts.ts'
-import { type Fact, fact } from '../shared/facts.ts'
+import { type Fact, fact, readBy } from '../shared/facts.ts'
 import { look, looks, marks, rowLook, toFix } from '../shared/look.ts'
 import { format, keysOf, restText, strings } from '../shared/messages.ts'
 import { paged, pagesAround } from '../shared/paging.ts'
@@ -119,7 +119,7 @@ export function readTicks(text: string): ReadonlySet<string> {
 export function decideSeveralView(
   {
     question,
-    waiting,
+    waiting: stored,
     from = 0,
     ticked = new Set(),
     comment = '',
@@ -133,6 +133,7 @@ export function decideSeveralView(
   size: number = 6,
 ): ViewOf<typeof decideSeveralCard> {
   const texts = strings.several
+  const waiting = stored.map((request) => readBy(request, viewer))
   const start = Math.max(0, Math.min(Math.floor(from / size), Math.ceil(waiting.length / size) - 1) * size)
   const shown = waiting.slice(start, start + size)
   const facts = new Map(waiting.map((request) => [request.requestId, factsOf(request)]))

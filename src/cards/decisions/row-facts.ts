@@ -1,7 +1,7 @@
 import { type ApprovalStage, isForMailbox, openStage, type Person, type Request } from '../../core/index.ts'
 import { inputNames } from '../drafts/based-on.ts'
 import { labelFact, mainFacts, otherFacts, peopleWith } from '../requests/request-facts.ts'
-import type { Fact } from '../shared/facts.ts'
+import { type Fact, readBy } from '../shared/facts.ts'
 import { format, strings } from '../shared/messages.ts'
 import { cut, longest, peopleList, type Viewer } from '../shared/texts.ts'
 
@@ -21,7 +21,10 @@ export function alertsOf(request: Request, viewer: Viewer): string {
 
 /** Returns the stage, the sensitivity and the answers on which the policy depends, as a short text; `''` without one. */
 export const notesOf = (request: Request, viewer: Viewer): string =>
-  cut([stageText(request, viewer), ...policyTexts(request)].filter((one) => one !== '').join(' · '), longestLine)
+  cut(
+    [stageText(request, viewer), ...policyTexts(readBy(request, viewer))].filter((one) => one !== '').join(' · '),
+    longestLine,
+  )
 
 /** Says which of several approvals it is, and whether the viewer has given an earlier one. */
 function stageText({ approvals }: Request, viewer: Viewer): string {

@@ -3,6 +3,7 @@ import {
   addressRuleOf,
   asksForAddress,
   asWritten,
+  because,
   type Fault,
   isMailboxKind,
   resourceKind,
@@ -141,12 +142,19 @@ function withCharacters(faults: readonly Fault[], { values }: RequestForm['draft
   })
 }
 
-/** Uses the template's own text for a fault of its own question. */
+/**
+ * Uses the template's texts in the reader's language for a fault of its own question: the text for a wrong answer, and the
+ * label. The core checks answers with the template's own language. A person that the directory cannot read has another text.
+ */
 function withOwnTexts(faults: readonly Fault[], { fields }: Pick<Template, 'fields'>): Fault[] {
   return faults.map((fault) => {
     const [field, key] = partsOf(fault)
-    const own = field === 'metadata' ? fields.find((one) => one.key === key)?.error : undefined
-    return own && own === writtenText(fault.reason) ? { ...fault, code: 'own-words' } : fault
+    const own = field === 'metadata' ? fields.find((one) => one.key === key) : undefined
+    if (!own) return fault
+    if (own.error && fault.code !== 'unreadable-person' && writtenText(fault.reason) !== undefined)
+      return { ...fault, code: 'own-words', reason: asWritten(own.error) }
+    const { key: reason, facts } = fault.reason
+    return { ...fault, reason: because(reason, { ...facts, field: own.label, label: own.label }) }
   })
 }
 

@@ -4,7 +4,6 @@ import {
   type BasedOn,
   type Draft,
   fieldWarnings,
-  inLocale,
   isForMailboxPlan,
   isMailboxKind,
   leavesOut,
@@ -18,9 +17,9 @@ import {
   type SimilarResources,
   type Warning,
 } from '../../core/index.ts'
-import { endDay } from '../decisions/stage-texts.ts'
+import { endDay, fieldName } from '../decisions/stage-texts.ts'
 import { guestsOf, isReadable, labelFact, mainFacts, otherFacts, reasonFact } from '../requests/request-facts.ts'
-import { asCut, type Fact, fact, fitting, room } from '../shared/facts.ts'
+import { asCut, type Fact, fact, fitting, readBy, room } from '../shared/facts.ts'
 import { siteLink, withoutScheme } from '../shared/links.ts'
 import { format, restText, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
@@ -103,7 +102,8 @@ export interface Review {
 
 /** Shows the request before it is sent, with the final address, similar resources and the approvers. */
 export function reviewView(review: Review): ViewOf<typeof reviewCard> {
-  const { draft, plan, waiting = [], basedOn, viewer } = review
+  const { draft, waiting = [], basedOn, viewer } = review
+  const plan = readBy(review.plan, viewer)
   const { template, approvals } = plan
   const of = { ...plan, reason: draft.values['reason'] ?? '' }
   const before = mainFacts(of)
@@ -112,6 +112,7 @@ export function reviewView(review: Review): ViewOf<typeof reviewCard> {
   const outlook = review.outlook ?? { approvals, warnings: [] }
   const ofFields = isForMailboxPlan(plan) ? fieldLines(plan, fieldWarnings(plan)) : []
   const warnings = warningLines(outlook, viewer, {
+    template,
     first: [...waitingLines(waiting), ...guestLines(plan)],
     last: ofFields,
   })
@@ -129,7 +130,7 @@ export function reviewView(review: Review): ViewOf<typeof reviewCard> {
     version: draft.version,
     step: format(strings.form.step, { step: 3 }),
     kind: plan.kind,
-    templateName: inLocale(template, viewer.locale).name,
+    templateName: template.name,
     displayName: fullName(plan.details.displayName),
     typed: plan.typedName ? format(texts.typed, { typed: fullName(plan.typedName) }) : '',
     address: isForMailboxPlan(plan) ? plan.address : withoutScheme(plan.url),
@@ -240,8 +241,9 @@ function guestLines(plan: Plan): string[] {
   return guests.length > 0 ? [format(strings.review.warning.guests, values)] : []
 }
 
-/** Other sentences for a list of warnings, and the sentence about a missing property. */
+/** The template as the viewer reads it, other sentences for a list of warnings, and the sentence about a missing property. */
 interface WarningTexts {
+  readonly template: Parameters<typeof fieldName>[0]['template']
   readonly unknownToken?: string
   readonly first?: readonly string[]
   readonly last?: readonly string[]
@@ -251,9 +253,11 @@ interface WarningTexts {
 export function warningLines(
   { approvals, warnings }: Outlook,
   viewer: Viewer,
-  { unknownToken = strings.review.warning.unknownToken, first = [], last = [] }: WarningTexts = {},
+  { template, unknownToken = strings.review.warning.unknownToken, first = [], last = [] }: WarningTexts,
 ): { shown: string[]; more: string } {
-  const known = warnings.flatMap((warning) => warningTexts(warning, approvals.length > 1, viewer, unknownToken))
+  const known = warnings.flatMap((warning) =>
+    warningTexts(warning, approvals.length > 1, viewer, { template, unknownToken }),
+  )
   const lines = [...first, ...known, ...last]
   return {
     shown: lines.slice(0, maxWarnings),
@@ -261,18 +265,23 @@ export function warningLines(
   }
 }
 
-function warningTexts({ code, reason }: Warning, isOneOfMany: boolean, viewer: Viewer, unknownToken: string): string[] {
+function warningTexts(
+  { code, field = '', reason }: Warning,
+  isOneOfMany: boolean,
+  viewer: Viewer,
+  { template, unknownToken }: { readonly template: WarningTexts['template']; readonly unknownToken: string },
+): string[] {
   const texts = strings.review.warning
   const facts = Object.entries(reason.facts ?? {}).map(([name, value]) => [name, String(value)])
   const values: Readonly<Record<string, string>> = Object.fromEntries(facts)
-  const { token = '', label = '', taken = '', stage = '', why = '', name = '', person = '', until = '' } = values
+  const { token = '', taken = '', stage = '', why = '', name = '', person = '', until = '' } = values
   const tokens: Readonly<Record<string, string>> = strings.review.token
   const because: Readonly<Record<string, string>> = strings.approval.since
   switch (code) {
     case 'unknown-token':
       return [format(unknownToken, { token: tokens[token] ?? token })]
     case 'empty-answer':
-      return [format(texts.emptyAnswer, { label: cut(label, longest.name) })]
+      return [format(texts.emptyAnswer, { label: fieldName({ template }, field) })]
     case 'next-address':
       return [format(texts.nextAddress, { taken })]
     case 'address-of-id':

@@ -10,9 +10,12 @@ import {
   type Request,
   referenceOf,
   stepName,
+  titledValues,
+  titleOfFound,
 } from '../../core/index.ts'
 import { fieldName, isReachable } from '../decisions/stage-texts.ts'
 import { peopleText, problemText, stepText } from '../requests/steps.ts'
+import { readBy } from '../shared/facts.ts'
 import { look, looks, shownState } from '../shared/look.ts'
 import { format, restText, strings, type Values } from '../shared/messages.ts'
 import { type CardJson, defineCard, firstThatFits, type ViewOf } from '../shared/render.ts'
@@ -125,7 +128,7 @@ function valuesOf({ code, at, stage, people = [], facts }: ExplanationLine, writ
   }
 }
 
-/** For the viewer: their time zone, the labels of fields and steps, and our texts for problems. */
+/** For the viewer: their time zone and language, the labels of fields and steps, and our texts for problems. */
 const writingOf = (request: Request, viewer: Viewer): ExplanationWriting => ({
   moment: (at) => moment(at, viewer, 'full'),
   duration: (seconds) => duration(seconds * 1000),
@@ -134,7 +137,8 @@ const writingOf = (request: Request, viewer: Viewer): ExplanationWriting => ({
     peopleList(people, isWaiting && openStage(request.approvals)?.rule === 'any' ? 'or' : 'and'),
   fact(name, value, facts) {
     const text = String(value)
-    if (name === 'field') return fieldName(request, text)
+    if (name === 'field') return fieldName(readBy(request, viewer), text)
+    if (name === 'found') return cut(foundText(request, String(facts['field']), text, viewer), longest.title)
     if (name === 'as') return strings.why.as[asIn(text)]
     if (name === 'step') return stepText(request, stepName.safeParse(text).data)
     const people = name === 'problem' && request.problem ? peopleText(request.problem) : undefined
@@ -144,6 +148,12 @@ const writingOf = (request: Request, viewer: Viewer): ExplanationWriting => ({
     return cut(text, name === 'comment' || name === 'problem' ? longest.address : longest.title)
   },
 })
+
+/** The title of a judged value. The core returns the title in the template's own language. */
+function foundText(request: Request, field: string, title: string, viewer: Viewer): string {
+  const value = titledValues(request.template, field).find((one) => one.title === title)?.value ?? title
+  return titleOfFound(readBy(request, viewer).template, field, value)
+}
 
 type As = keyof typeof strings.why.as
 const asIn = (text: string): As => (Object.keys(strings.why.as) as As[]).find((one) => one === text) ?? 'delegate'

@@ -2,7 +2,6 @@
 import { z } from 'zod'
 import {
   fieldWarningsOf,
-  inLocale,
   isForMailbox,
   mailboxKind,
   type Person,
@@ -16,6 +15,7 @@ import { fieldLines } from '../drafts/field-warnings.ts'
 import { titleOf } from '../requests/about-request.ts'
 import { type CheckRow, checkRow, checkRows, groupRow } from '../requests/checks.ts'
 import { peopleWith } from '../requests/request-facts.ts'
+import { readBy } from '../shared/facts.ts'
 import { askedAddress, outlookLink, siteAddress, withoutScheme } from '../shared/links.ts'
 import { rowLooks } from '../shared/look.ts'
 import { format, restText, strings } from '../shared/messages.ts'
@@ -100,10 +100,11 @@ export function linksView(requests: readonly Request[], viewer: Viewer): ViewOf<
 }
 
 /** The one card that announces a site. */
-export function siteReadyView(request: RequestForSite, viewer: Viewer): ViewOf<typeof siteReadyCard> {
+export function siteReadyView(stored: RequestForSite, viewer: Viewer): ViewOf<typeof siteReadyCard> {
+  const request = readBy(stored, viewer)
   const url = siteAddress(request, viewer)
   const rows = [...checkRows(request, viewer), ...groupRow(request.progress.securityGroupName ?? '')]
-  const about = aboutOf(request, rows, viewer)
+  const about = aboutOf(request, rows)
   const fallback = format(strings.ready.fallback, { reference: about.reference })
   return { ...about, ...titleOf(request), fallback, kind: request.kind, link: withoutScheme(url), url }
 }
@@ -116,14 +117,15 @@ const maxChecks = 7
  * access.
  */
 export function mailboxReadyView(
-  request: RequestForMailbox,
+  stored: RequestForMailbox,
   viewer: Viewer,
   helpers?: readonly Person[],
 ): ViewOf<typeof mailboxReadyCard> {
+  const request = readBy(stored, viewer)
   const rows = checkRows(request, viewer)
   const shown = rows.filter(({ look }, index) => index < maxChecks || look.mark !== rowLooks.done.mark)
   const texts = strings.ready.mailbox
-  const about = aboutOf(request, shown, viewer)
+  const about = aboutOf(request, shown)
   return {
     ...about,
     fallback: format(texts.fallback, { reference: about.reference }),
@@ -147,14 +149,14 @@ function nextOf(request: RequestForMailbox, { id }: Viewer) {
   return details.autoMapping === false ? ('byHand' as const) : ('appears' as const)
 }
 
-function aboutOf(request: Request, checks: CheckRow[], { locale }: Viewer) {
+function aboutOf(request: Request, checks: CheckRow[]) {
   const start = Date.parse(request.submittedAt)
   const end = Date.parse(request.followUp.at ?? request.finishedAt ?? request.updatedAt)
   const queued = request.queuedAt === null ? start : Date.parse(request.queuedAt)
   return {
     requestId: request.requestId,
     reference: referenceOf(request),
-    templateName: inLocale(request.template, locale).name,
+    templateName: request.template.name,
     displayName: cut(request.details.displayName, longest.title),
     hasChecks: checks.length > 0,
     checks,

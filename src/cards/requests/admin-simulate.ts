@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { type Person, resourceKind, type Simulation, type Template } from '../../core/index.ts'
+import { inLocale, type Person, resourceKind, type Simulation, type Template } from '../../core/index.ts'
 import { inputNames } from '../drafts/based-on.ts'
 import { stageRow, stageRowOf, warningLines } from '../drafts/review.ts'
-import { type Fact, fact, fitting } from '../shared/facts.ts'
+import { type Fact, fact, fitting, readBy } from '../shared/facts.ts'
 import { withoutScheme } from '../shared/links.ts'
 import { look, looks, toKnow } from '../shared/look.ts'
 import { format, restText, strings } from '../shared/messages.ts'
@@ -34,10 +34,8 @@ export const adminSimulateCard = defineCard({
 })
 
 /** Shows an admin what a template does for a person. */
-export function adminSimulateView(
-  { template, preview, groupNames, conditional, nobodyApproves }: Simulation,
-  viewer: Viewer,
-): ViewOf<typeof adminSimulateCard> {
+export function adminSimulateView(simulation: Simulation, viewer: Viewer): ViewOf<typeof adminSimulateCard> {
+  const { template, preview, groupNames, conditional, nobodyApproves } = readBy(simulation, viewer)
   const { simulated, names, outlook } = preview
   const { approvals } = outlook
   const { access, person } = simulated
@@ -46,7 +44,7 @@ export function adminSimulateView(
     ...limitFacts({ template }),
     ...defaultFacts(preview, template),
   ])
-  const warnings = warningLines(outlook, viewer, { unknownToken: strings.simulate.unknownToken })
+  const warnings = warningLines(outlook, viewer, { template, unknownToken: strings.simulate.unknownToken })
   return {
     kind: template.kind,
     templateName: signed(template, longest.title),
@@ -145,7 +143,7 @@ export function adminSimulateChoiceView(
     return { says, lead: leadTo(typed.who), rows }
   }
   const rows = choice.templates.map((template) => ({
-    title: signed(template, longest.name),
+    title: signed(inLocale(template, viewer.locale), longest.name),
     says: strings.kind[template.kind],
     // Two templates may have one name.
     command: format(command, { template: template.id, person: typed.who === '' ? viewer.id : typed.who }),

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import {
   attentionOf,
   fieldWarningsOf,
-  inLocale,
   isForMailbox,
   isTakenName,
   lastDecision,
@@ -25,6 +24,7 @@ import {
 import { decidesNow } from '../decisions/approval-decided.ts'
 import { decidersNow, expiryOf, line, linesForRequester, urgencyOf } from '../decisions/stage-texts.ts'
 import { fieldLines } from '../drafts/field-warnings.ts'
+import { readBy } from '../shared/facts.ts'
 import { askedAddress, outlookLink, siteAddress, withoutScheme } from '../shared/links.ts'
 import { look, looks, shownState, toFix, toKnow } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
@@ -87,11 +87,12 @@ export const requestStatusCard = defineCard({
 
 /** The status of a request, with the viewer's buttons. `known`: its timeline; without it the card has a button that loads it. */
 export function requestStatusView(
-  request: Request,
+  stored: Request,
   viewer: Viewer,
   known?: Timeline,
   typed?: TypedAddress,
 ): ViewOf<typeof requestStatusCard> {
+  const request = readBy(stored, viewer)
   const state = shownState(request)
   const quote = quoteOf(request)
   const { displayName, renamed } = titleOf(request)
@@ -106,7 +107,7 @@ export function requestStatusView(
     requestId: request.requestId,
     reference: referenceOf(request),
     kind: request.kind,
-    templateName: inLocale(request.template, viewer.locale).name,
+    templateName: request.template.name,
     displayName,
     asks: isOwn(request, viewer) ? '' : format(texts.asks, { name: shortName(request.requester) }),
     state: isTaken ? 'address' : isExpiring ? 'expiring' : late ? 'late' : state,
@@ -305,7 +306,7 @@ export function renderRequestStatus(
     shorter.map((most) => ({
       ...view,
       timeline: timelineView(known, viewer, room),
-      checks: checkRowsOf(request, shownState(request), viewer, most),
+      checks: checkRowsOf(readBy(request, viewer), shownState(request), viewer, most),
     })),
   )
   return firstThatFits([view, ...views].map((one) => () => requestStatusCard.render(one)))

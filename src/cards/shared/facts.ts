@@ -1,6 +1,26 @@
 import { z } from 'zod'
-import type { MailboxDetails, MailboxKind, Person, SiteDetails, SiteKind, TemplateSnapshot } from '../../core/index.ts'
-import { cut, longest } from './texts.ts'
+import {
+  inLocale,
+  type MailboxDetails,
+  type MailboxKind,
+  type Person,
+  type SiteDetails,
+  type SiteKind,
+  type TemplateSnapshot,
+} from '../../core/index.ts'
+import { cut, longest, type Viewer } from './texts.ts'
+
+/**
+ * A request, a plan or a report with its template's texts in the viewer's language. Each view begins with it. The stored
+ * template has all languages, so that a requester and an approver each read their own.
+ */
+export const readBy = <T extends { readonly template: TemplateSnapshot }>(
+  of: T,
+  { locale }: Pick<Viewer, 'locale'>,
+): T => ({
+  ...of,
+  template: inLocale(of.template, locale),
+})
 
 /** Label and value of one line. An admin can write labels, so both are shown as plain text and never as markdown. */
 export const fact = z.strictObject({ label: z.string(), value: z.string() })

@@ -9,7 +9,7 @@ import {
   type TemplateReport,
 } from '../../core/index.ts'
 import { rowsOfPage } from '../requests/lists.ts'
-import { fact, fitting } from '../shared/facts.ts'
+import { fact, fitting, readBy } from '../shared/facts.ts'
 import { look, looks, marks, plain, rowLook, toKnow } from '../shared/look.ts'
 import { format, restText, strings } from '../shared/messages.ts'
 import { paged, pagesAround } from '../shared/paging.ts'
@@ -62,7 +62,7 @@ export interface TemplateList extends TemplatePage {
   readonly asks?: { readonly typed: string; readonly found: boolean; readonly does: TemplateUse }
 }
 
-export function adminTemplatesView(list: TemplateList): ViewOf<typeof adminTemplatesCard> {
+export function adminTemplatesView(list: TemplateList, viewer: Viewer): ViewOf<typeof adminTemplatesCard> {
   const { entries, from, total, asks } = list
   const to = from + entries.length
   const texts = strings.catalogue
@@ -75,7 +75,7 @@ export function adminTemplatesView(list: TemplateList): ViewOf<typeof adminTempl
     ...pagesAround(from, entries.length, total, rowsOfPage),
     range: isWhole ? '' : format(strings.list.shows.range, { from: from + 1, to, total }),
     hasNext: asks === undefined && to < total,
-    templates: entries.map((entry) => rowOf(entry, does)),
+    templates: entries.map((entry) => rowOf(readBy(entry, viewer), does)),
   }
 }
 
@@ -172,14 +172,14 @@ interface TemplateQuestion {
   readonly news?: keyof typeof strings.catalogue.news
 }
 
-const { newSite, newSharedMailbox, newRoom, newEquipment } = strings.help.command
-const requestedBy: Readonly<Record<ResourceKind, string>> = {
-  teamSite: newSite.types,
-  communicationSite: newSite.types,
-  sharedMailbox: newSharedMailbox.types,
-  roomMailbox: newRoom.types,
-  equipmentMailbox: newEquipment.types,
-}
+/** The command that requests a kind of resource. */
+const requestedBy = {
+  teamSite: 'newSite',
+  communicationSite: 'newSite',
+  sharedMailbox: 'newSharedMailbox',
+  roomMailbox: 'newRoom',
+  equipmentMailbox: 'newEquipment',
+} as const satisfies Record<ResourceKind, keyof typeof strings.help.command>
 
 /** The settings of a template as text; or the question whether to enable or disable it. */
 export function adminTemplateView(
@@ -187,15 +187,16 @@ export function adminTemplateView(
   viewer: Viewer,
   { asks, isChanged = false, news }: TemplateQuestion = {},
 ): ViewOf<typeof adminTemplateCard> {
-  const { template, edits } = report
+  const read = readBy(report, viewer)
+  const { template, edits } = read
   const facts = {
-    use: useFacts(report),
-    questions: questionFacts(report),
-    properties: propertyFacts(report),
-    names: nameFacts(report),
-    limits: limitFacts(report),
-    approvals: approvalFacts(report),
-    webhook: webhookFacts(report),
+    use: useFacts(read),
+    questions: questionFacts(read),
+    properties: propertyFacts(read),
+    names: nameFacts(read),
+    limits: limitFacts(read),
+    approvals: approvalFacts(read),
+    webhook: webhookFacts(read),
   }
   const all = sections.flatMap((section) => facts[section].map((one) => ({ section, one })))
   const { shown, hidden } = fitting(
@@ -217,8 +218,8 @@ export function adminTemplateView(
     asks: asks ?? '',
     isChanged,
     news: news === undefined ? '' : strings.catalogue.news[news],
-    tries: news === undefined || !template.active ? '' : requestedBy[template.kind],
-    use: useOf(report),
+    tries: news === undefined || !template.active ? '' : strings.help.command[requestedBy[template.kind]].types,
+    use: useOf(read),
     sections: sections.flatMap((section) =>
       shownIn(section).length === 0 ? [] : [{ section, facts: shownIn(section) }],
     ),

@@ -7,22 +7,20 @@ import {
   type StarterAnswers,
   type StarterKind,
   starterApprovals,
+  starterIn,
   starterKinds,
-  starterOf,
   starters,
   type TemplateReport,
 } from '../../core/index.ts'
 import { choice, faultLine, faultsOfForm, formFaults, partsOf } from '../drafts/form-faults.ts'
 import { chosenAmong } from '../drafts/form-input.ts'
 import { inputLabels } from '../drafts/form-view.ts'
-import { fact } from '../shared/facts.ts'
+import { fact, readBy } from '../shared/facts.ts'
 import { plain, toFix } from '../shared/look.ts'
-import { format, strings } from '../shared/messages.ts'
+import { format, locale, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, listOf, longest } from '../shared/texts.ts'
 import { approvalFacts, limitFacts, nameFacts } from './template-policies.ts'
-
-const texts = strings.starter
 
 export const startersCard = defineCard({
   name: 'starters',
@@ -44,12 +42,14 @@ export const startersCard = defineCard({
 export function startersView(): ViewOf<typeof startersCard> {
   return {
     step: format(strings.form.step, { step: 1 }),
-    starters: starters.map(({ kind, icon, displayName, description }) => ({
-      starter: kind,
-      name: `${icon} ${displayName}`,
-      pick: format(texts.pick, { name: displayName }),
-      description,
-    })),
+    starters: starters
+      .map(({ kind }) => starterIn(kind, locale))
+      .map(({ kind, icon, displayName, description }) => ({
+        starter: kind,
+        name: `${icon} ${displayName}`,
+        pick: format(strings.starter.pick, { name: displayName }),
+        description,
+      })),
   }
 }
 
@@ -110,12 +110,13 @@ export function starterFormView({
   answers,
   faults,
   people,
-  report,
+  report: stored,
 }: StarterForm): ViewOf<typeof starterFormCard> {
-  const { creates, icon, displayName } = starterOf(starter)
+  const { creates, icon, displayName } = starterIn(starter, locale)
+  const report = stored && readBy(stored, { locale })
   const { faultCount, fields, otherFaults, lineOf } = faultsOfForm(faults, {
     ids: inputIds,
-    label: (id) => labels[id] ?? id,
+    label: labelOf,
     inputOf: (fault) => partsOf(fault)[0] ?? '',
     resource: 'template',
   })
@@ -125,12 +126,12 @@ export function starterFormView({
     starter,
     templateId,
     look: isWrong ? toFix : plain,
-    heading: isWrong ? format(strings.form.mistakes, { count: faultCount }) : texts.band,
+    heading: isWrong ? format(strings.form.mistakes, { count: faultCount }) : strings.starter.band,
     step: format(strings.form.step, { step: report ? 3 : 2 }),
     otherFaults,
     kind: creates,
     title: `${icon} ${displayName}`,
-    lead: isWrong ? wrongLead(fields) : report ? texts.previewLead : texts.formLead,
+    lead: isWrong ? wrongLead(fields) : report ? strings.starter.previewLead : strings.starter.formLead,
     ofMailbox: isMailboxKind(creates),
     isSized: creates === 'sharedMailbox',
     values: { ...answers, people: chosen, owners: String(answers.owners), capacity: String(answers.capacity) },
@@ -138,15 +139,18 @@ export function starterFormView({
     faults: Object.fromEntries(inputIds.map((id) => [id, lineOf(id)])) as Record<InputId, string>,
     preview: report ? previewFacts(report) : [],
     isPreview: report !== undefined,
-    notes: report && answers.approvedBy === 'manager' ? [{ text: texts.noManager }] : [],
-    warning: report && isUnprotected(report) ? texts.unprotected : '',
+    notes: report && answers.approvedBy === 'manager' ? [{ text: strings.starter.noManager }] : [],
+    warning: report && isUnprotected(report) ? strings.starter.unprotected : '',
   }
 }
 
 const wrongLead = (fields: string): string =>
   fields === '' ? strings.form.lead.kept : format(strings.form.lead.look, { fields })
 
-const labels: Readonly<Record<string, string>> = Object.fromEntries(inputIds.map((id) => [id, texts.field[id].label]))
+function labelOf(id: string): string {
+  const known = inputIds.find((input) => input === id)
+  return known === undefined ? id : strings.starter.field[known].label
+}
 
 function previewFacts(report: TemplateReport) {
   const { template } = report

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Delivery, type KnownDelivery, webhookBody } from '../../core/index.ts'
+import { type Delivery, inLocale, type KnownDelivery, webhookBody } from '../../core/index.ts'
 import { look, looks, marks, plain, rowLook, toFix, toKnow } from '../shared/look.ts'
 import { format, restText, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
@@ -75,7 +75,9 @@ export function adminDeliveriesView(
   viewer: Viewer,
 ): ViewOf<typeof adminDeliveriesCard> {
   const isEmpty = deliveries.length === 0
-  const name = receiver?.id === 'own' ? texts.own : (receiver?.name ?? '')
+  const named = names.get(receiver?.id ?? '')
+  const own = named ? inLocale(named, viewer.locale).name : (receiver?.name ?? '')
+  const name = receiver?.id === 'own' ? texts.own : own
   const reference = request?.reference ?? ''
   const about = name && reference ? 'both' : name ? 'template' : reference ? 'request' : undefined
   return {
@@ -90,7 +92,7 @@ export function adminDeliveriesView(
     deliveries: deliveries.map((one) => ({
       deliveryId: one.deliveryId,
       ...aboutOf(one),
-      to: format(texts.to, { name: subscriberName(one, names) }),
+      to: format(texts.to, { name: subscriberName(one, names, viewer) }),
       look: standingLooks[standingOf(one)],
       last: triesOf(one),
       when: whenOf(one, viewer),
@@ -194,7 +196,7 @@ export function adminDeliveryView(
     event: texts.event[delivery.type],
     reference: outlineOf(delivery)?.reference ?? '',
     lead: news === '' && standing !== 'delivered' ? whyStuck(url, isOff) : news,
-    to: format(texts.to, { name: subscriberName(delivery, names, longest.title) }),
+    to: format(texts.to, { name: subscriberName(delivery, names, viewer, longest.title) }),
     // Before a resend: the present address.
     host: hostOf((asks && url) || delivery.url),
     link: cut((outline?.url ?? outline?.address ?? '').replace(/^https:\/\//, ''), longest.address),

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import {
   type AnswerMeaning,
   type Delivery,
+  inLocale,
   maxFailedCounted,
   maxReplayed,
   meaningOf,
@@ -32,8 +33,8 @@ export function answerOf(status: string | null): string {
 const buttonIdOf = (subscriber: ReceiverId): string => (subscriber === 'bot' ? 'own' : subscriber.templateId)
 
 /** The name of the receiver's template, or of the bot's own subscription. */
-const receiverName = (template: Pick<Template, 'icon' | 'name'> | undefined, most: number): string =>
-  template === undefined ? texts.own : signed(template, most)
+const receiverName = (template: Template | undefined, { locale }: Viewer, most: number): string =>
+  template === undefined ? texts.own : signed(inLocale(template, locale), most)
 
 /** The host of an address: the rest may contain a key. */
 export const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : '')
@@ -70,15 +71,16 @@ export const standingLooks = {
 } as const
 
 /** The templates' names, for the log, which knows their ids. */
-export type ReceiverNames = ReadonlyMap<string, Pick<Template, 'icon' | 'name'>>
+export type ReceiverNames = ReadonlyMap<string, Template>
 export function subscriberName(
   { subscriber, url }: Delivery,
   names: ReceiverNames,
+  { locale }: Viewer,
   most: number = longest.name,
 ): string {
   if (subscriber === 'bot') return texts.own
   const template = names.get(subscriber.templateId)
-  return template ? signed(template, most) : hostOf(url)
+  return template ? signed(inLocale(template, locale), most) : hostOf(url)
 }
 
 /** A template's id; `own`: the bot's own subscription. */
@@ -125,7 +127,7 @@ export function adminWebhooksView(
     ...pagesAround(from, receivers.length, total, receiversOfPage),
     receivers: receivers.map((one) => ({
       templateId: buttonIdOf(one.subscriber),
-      name: receiverName(one.template, longest.name),
+      name: receiverName(one.template, viewer, longest.name),
       host: hostOf(one.url),
       look: lookOf(one),
       state: stateOf(one, viewer),
@@ -202,7 +204,7 @@ export function adminWebhookView(
     ...heading(news),
     templateId: buttonIdOf(receiver.subscriber),
     version: 1,
-    name: receiverName(receiver.template, longest.title),
+    name: receiverName(receiver.template, viewer, longest.title),
     host: hostOf(url),
     lead: lead(news, failed),
     hint: news.kind === 'askResend' && state === 'failing' ? texts.lead.stillFails : hint(receiver, news),

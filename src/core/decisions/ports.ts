@@ -14,7 +14,10 @@ export interface Conversation {
   readonly closed?: string
 }
 export interface ConversationStore {
-  /** Stores a chat as open. Returns true if it was unknown or closed before. */
+  /**
+   * Stores a chat as open. Returns true if it was unknown or closed before. An empty locale or time zone keeps the stored
+   * one, because some activities of Teams have neither.
+   */
   put(conversation: Conversation): Promise<boolean>
   /** Stores a chat of a person without one. Returns false and changes nothing if the person has a chat. */
   add(conversation: Conversation): Promise<boolean>

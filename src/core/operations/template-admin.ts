@@ -23,6 +23,7 @@ import {
 } from '../shared/index.ts'
 import {
   type Approver,
+  allNamesOf,
   changedParts,
   listTemplates,
   readTemplate,
@@ -204,7 +205,7 @@ export const switchTemplate = defineUseCase({
   },
 })
 
-/** Templates for a typed id, name or part of a name. If `found` is empty, `near` has the most similar ones. */
+/** Templates for a typed id, name or part of a name, in any language. If `found` is empty, `near` has the most similar ones. */
 interface MeantTemplates {
   readonly found: readonly Template[]
   readonly near: readonly Template[]
@@ -215,12 +216,17 @@ const nearFrom = 0.5
 
 export function meantTemplates(templates: readonly Template[], typed: string): MeantTemplates {
   const wanted = typed.trim().toLowerCase()
-  const exact = templates.filter(({ id, name }) => id === wanted || name.toLowerCase() === wanted)
+  const hasName = (template: Template, fits: (name: string) => boolean) =>
+    allNamesOf(template).some((name) => fits(name.toLowerCase()))
+  const exact = templates.filter((one) => one.id === wanted || hasName(one, (name) => name === wanted))
   if (exact.length > 0) return { found: exact, near: [] }
-  const within = templates.filter(({ name }) => wanted !== '' && name.toLowerCase().includes(wanted))
+  const within = templates.filter((one) => wanted !== '' && hasName(one, (name) => name.includes(wanted)))
   if (within.length > 0) return { found: within, near: [] }
   const ranked = templates
-    .map((template) => ({ template, like: nearness(template.name.toLowerCase(), wanted) }))
+    .map((template) => ({
+      template,
+      like: Math.max(...allNamesOf(template).map((name) => nearness(name.toLowerCase(), wanted))),
+    }))
     .filter(({ like }) => like >= nearFrom)
     .sort((one, other) => other.like - one.like)
   return { found: [], near: ranked.slice(0, maxNear).map(({ template }) => template) }

@@ -18,6 +18,7 @@ import {
 } from '../shared/index.ts'
 import {
   type Approver,
+  allNamesOf,
   listTemplates,
   starterKinds,
   starterOf,
@@ -107,7 +108,7 @@ async function documentOf(
   const { error } = templateWithin([]).safeParse(document)
   const wrong = [
     ...(error ? faultsOf(error, document).map(atAnswer) : []),
-    ...takenName(answers.name.trim(), templates),
+    ...takenName([answers.name.trim(), document.name], templates),
     ...faults,
   ]
   return wrong.length > 0 ? refuseFields(wrong) : document
@@ -123,10 +124,14 @@ const atAnswer = (one: Fault): Fault => {
   return answer === undefined ? one : { ...one, pointer: `/${answer}` }
 }
 
-/** Refuses a name that another template has, because people choose templates by name. */
-function takenName(name: string, templates: readonly Template[]): Fault[] {
-  const isTaken = (one: string) => templates.some((template) => template.name.toLowerCase() === one.toLowerCase())
-  if (!isTaken(name)) return []
+/**
+ * Refuses a name that another template has in any language, because people choose templates by name. `names`: the typed
+ * name, and the own name of the template.
+ */
+function takenName([name, own]: readonly [string, string], templates: readonly Template[]): Fault[] {
+  const taken = new Set(templates.flatMap(allNamesOf).map((one) => one.toLowerCase()))
+  const isTaken = (one: string) => taken.has(one.toLowerCase())
+  if (!isTaken(name) && !isTaken(own)) return []
   let number = 2
   while (isTaken(`${name} ${number}`)) number += 1
   return [fault('/name', 'name-taken', because('nameLost', { name }), `${name} ${number}`)]

@@ -20,6 +20,15 @@ const text = (max: number) => z.string().trim().min(1).max(max)
 const date = z.iso.date()
 const bound = z.union([z.number(), date, z.literal('today')]).optional()
 
+/** The texts of a question that people read; a template has them in its own language and in translations. */
+export const fieldTexts = {
+  label: text(64).describe('The question'),
+  help: z.string().max(200).describe('A line of help under the input'),
+  placeholder: z.string().max(100).describe('An example inside the input'),
+  error: z.string().max(200).describe('The text that a wrong answer shows: what to do'),
+  title: text(64).describe('The text that people see'),
+}
+
 /** A template's own question. The form shows it, and the answer is stored in `metadata` under `key`. */
 export const templateField = z.strictObject({
   key: z
@@ -31,14 +40,14 @@ export const templateField = z.strictObject({
     .describe(
       'Stored values: a date as 2027-03-31, a person as the object id, a number and a toggle as their JSON types',
     ),
-  label: text(64).describe('The question'),
-  help: z.string().max(200).default('').describe('A line of help under the input'),
-  placeholder: z.string().max(100).default('').describe('An example inside the input'),
+  label: fieldTexts.label,
+  help: fieldTexts.help.default(''),
+  placeholder: fieldTexts.placeholder.default(''),
   required: z.boolean().default(false).describe('Whether an answer is required; a toggle must be on'),
   choices: z
     .array(
       z.strictObject({
-        title: text(64).describe('The text that people see'),
+        title: fieldTexts.title,
         value: text(64).describe('The stored value'),
       }),
     )
@@ -54,7 +63,7 @@ export const templateField = z.strictObject({
     })
     .optional()
     .describe('A regular expression that the whole text must match'),
-  error: z.string().max(200).default('').describe('The text that a wrong answer shows: what to do'),
+  error: fieldTexts.error.default(''),
   default: z
     .union([z.string().max(1024), z.number(), z.boolean()])
     .optional()

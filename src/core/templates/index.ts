@@ -5,6 +5,7 @@
 export * from './approval-policy.ts'
 export * from './catalogue.ts'
 export * from './field.ts'
+export { allNamesOf, inLocale } from './localised.ts'
 export * from './name-pattern.ts'
 export * from './naming-policy.ts'
 export * from './property.ts'

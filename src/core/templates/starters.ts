@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { isMailboxKind, type ResourceKind } from '../shared/index.ts'
 import type { Approver } from './approval-policy.ts'
+import { inLocale } from './localised.ts'
 import { type PropertyRules, propertiesOf } from './property.ts'
 import type { template } from './template.ts'
 
@@ -15,6 +16,8 @@ export interface Starter {
   readonly icon: string
   readonly displayName: string
   readonly description: string
+  /** Name and description by language. */
+  readonly localised: Readonly<Record<string, { readonly name: string; readonly description: string }>>
   /** The prefix of addresses. */
   readonly prefix: string
   /** The optional fields that the form shows. The API accepts all fields. */
@@ -29,6 +32,14 @@ export const starters: readonly Starter[] = [
     icon: '🗂',
     displayName: 'Team site',
     description: 'Files, lists and pages for people who work together',
+    localised: {
+      de: { name: 'Teamwebsite', description: 'Dateien, Listen und Seiten für Personen, die zusammenarbeiten' },
+      fr: {
+        name: 'Site d’équipe',
+        description: 'Fichiers, listes et pages pour les personnes qui travaillent ensemble',
+      },
+      es: { name: 'Sitio de grupo', description: 'Archivos, listas y páginas para personas que trabajan juntas' },
+    },
     prefix: '',
     shownFields: ['description', 'owners'],
   },
@@ -38,6 +49,20 @@ export const starters: readonly Starter[] = [
     icon: '📰',
     displayName: 'Communication site',
     description: 'News and pages that a few people write and many people read',
+    localised: {
+      de: {
+        name: 'Kommunikationswebsite',
+        description: 'Neuigkeiten und Seiten, die wenige schreiben und viele lesen',
+      },
+      fr: {
+        name: 'Site de communication',
+        description: 'Des actualités et des pages écrites par quelques personnes et lues par beaucoup',
+      },
+      es: {
+        name: 'Sitio de comunicación',
+        description: 'Noticias y páginas que pocas personas escriben y muchas leen',
+      },
+    },
     prefix: '',
     shownFields: ['description', 'owners'],
   },
@@ -47,6 +72,17 @@ export const starters: readonly Starter[] = [
     icon: '📬',
     displayName: 'Shared mailbox',
     description: 'One address whose mail several people read and answer',
+    localised: {
+      de: {
+        name: 'Freigegebenes Postfach',
+        description: 'Eine Adresse, deren E-Mails mehrere Personen lesen und beantworten',
+      },
+      fr: {
+        name: 'Boîte aux lettres partagée',
+        description: 'Une adresse dont plusieurs personnes lisent et traitent les messages',
+      },
+      es: { name: 'Buzón compartido', description: 'Una dirección cuyos mensajes leen y responden varias personas' },
+    },
     prefix: '',
     shownFields: ['name', 'permissions.FullAccess', 'permissions.SendAs', 'primaryOwner', 'capacity', 'hideFromGAL'],
   },
@@ -56,6 +92,11 @@ export const starters: readonly Starter[] = [
     icon: '📅',
     displayName: 'Meeting room',
     description: 'A room that people book with an invitation',
+    localised: {
+      de: { name: 'Besprechungsraum', description: 'Ein Raum, der per Einladung gebucht wird' },
+      fr: { name: 'Salle de réunion', description: 'Une salle que l’on réserve avec une invitation' },
+      es: { name: 'Sala de reuniones', description: 'Una sala que se reserva con una invitación' },
+    },
     prefix: 'room-',
     shownFields: [
       ...['name', 'metadata.seats', 'city', 'officeLocation', 'isWheelChairAccessible'],
@@ -68,6 +109,17 @@ export const starters: readonly Starter[] = [
     icon: '📽',
     displayName: 'Equipment',
     description: 'A projector, a car or another thing that people book with an invitation',
+    localised: {
+      de: { name: 'Gerät', description: 'Ein Beamer, ein Fahrzeug oder etwas anderes, das per Einladung gebucht wird' },
+      fr: {
+        name: 'Équipement',
+        description: 'Un projecteur, une voiture ou un autre équipement que l’on réserve avec une invitation',
+      },
+      es: {
+        name: 'Equipamiento',
+        description: 'Un proyector, un coche u otro equipo que se reserva con una invitación',
+      },
+    },
     prefix: 'equipment-',
     shownFields: ['name', 'metadata.equipmentType', 'city', 'primaryOwner'],
   },
@@ -78,6 +130,13 @@ export function starterOf(kind: StarterKind): Starter {
   const found = starters.find((one) => one.kind === kind)
   if (!found) throw new Error(`there is no starter of the kind ${kind}`)
   return found
+}
+
+/** Returns the starter of a kind with its texts in a locale. */
+export function starterIn(kind: StarterKind, locale: string): Starter {
+  const { displayName, ...starter } = starterOf(kind)
+  const { name, ...read } = inLocale({ ...starter, name: displayName }, locale)
+  return { ...read, displayName: name }
 }
 
 /** An admin's choices for a template. Absent values come from the starter. */
@@ -115,14 +174,13 @@ export const capacityWithoutLicence = 50 * 1024
 export function templateFromStarter(choices: StarterChoices): TemplateDocument {
   const { kind, id, approvers = [{ manager: true }] } = choices
   const starter = starterOf(kind)
-  const { creates, icon, displayName, description, prefix } = { ...starter, ...choices }
+  const { creates, icon, prefix } = { ...starter, ...choices }
   const ofMailbox = isMailboxKind(creates)
   return {
     id,
     version: 1,
     kind: creates,
-    name: displayName,
-    description,
+    ...textsFor(starter, choices),
     icon,
     default: choices.default ?? ofMailbox,
     order: (starters.indexOf(starter) + 1) * 10,
@@ -132,6 +190,25 @@ export function templateFromStarter(choices: StarterChoices): TemplateDocument {
       ? { capacityMaximum: choices.capacityMaximum ?? capacityWithoutLicence }
       : { ownersMinimum: choices.ownersMinimum ?? 1, externalOwners: false },
     approval: approvers.length === 0 ? null : { stages: [{ approvers: [...approvers] }] },
+  }
+}
+
+/**
+ * Returns the texts of a template. A text that the admin left unchanged, in any language, has the starter's translations;
+ * for another text they would be wrong.
+ */
+function textsFor({ displayName, description, localised }: Starter, choices: StarterChoices) {
+  const isOf = (text: 'name' | 'description', own: string, chosen = own) =>
+    [own, ...Object.values(localised).map((texts) => texts[text])].includes(chosen)
+  const isNamed = isOf('name', displayName, choices.displayName)
+  const isDescribed = isOf('description', description, choices.description)
+  const texts = Object.entries(localised).map(([tag, { name, description }]) => {
+    return [tag, { ...(isNamed && { name }), ...(isDescribed && { description }) }] as const
+  })
+  return {
+    name: isNamed ? displayName : (choices.displayName ?? displayName),
+    description: isDescribed ? description : (choices.description ?? description),
+    localised: isNamed || isDescribed ? Object.fromEntries(texts) : {},
   }
 }
 

@@ -2,6 +2,7 @@ import { isSeatCount } from '../resources/index.ts'
 import { addReasons, because, isMailboxKind, type PlacedReason } from '../shared/index.ts'
 import { canBeDifferent, conditionFault, maxPeople } from './approval-policy.ts'
 import { designFaults, type TemplateField } from './field.ts'
+import { inLocale, translationFaults } from './localised.ts'
 import { namingFaults } from './naming-policy.ts'
 import { type PropertyRules, propertiesOf, propertyFaults } from './property.ts'
 import { type Template, template } from './template.ts'
@@ -32,16 +33,21 @@ function policyFaults(written: Template): PlacedReason[] {
     ...at('properties', propertyFaults(written.properties, written.kind)),
     ...at('naming', namingFaults(written.naming, written.kind, keys)),
     ...at('limits', limitFaults(written)),
+    ...at('localised', translationFaults(written)),
     ...conflictsIn(written),
     ...sizeFaults(written),
   ]
 }
 
+/** Reports a form that is too large for a message, in the template's own texts or in a language. */
 function sizeFaults(written: Template): PlacedReason[] {
-  const size = formSize(written)
-  if (size <= largestForm) return []
-  const path = written.fields.length > 0 ? 'fields' : 'labels'
-  return [{ path: [path], reason: because('formTooLarge', { size, most: largestForm }) }]
+  const tooLarge = (read: Template, path: string[]): PlacedReason[] => {
+    const size = formSize(read)
+    return size <= largestForm ? [] : [{ path, reason: because('formTooLarge', { size, most: largestForm }) }]
+  }
+  const own = tooLarge(written, [written.fields.length > 0 ? 'fields' : 'labels'])
+  if (own.length > 0) return own
+  return Object.keys(written.localised).flatMap((tag) => tooLarge(inLocale(written, tag), ['localised', tag]))
 }
 
 /** Returns the contradictions in the stages of a template. */

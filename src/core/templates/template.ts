@@ -3,6 +3,7 @@ import { accessLevel } from '../resources/index.ts'
 import { issueOf, type Person, resourceKind } from '../shared/index.ts'
 import { approvalPolicy } from './approval-policy.ts'
 import { templateField } from './field.ts'
+import { localised, templateTexts } from './localised.ts'
 import { namingPolicy } from './naming-policy.ts'
 import { propertyRules } from './property.ts'
 import { storedWebhook } from './webhook.ts'
@@ -45,24 +46,15 @@ export const template = z.strictObject({
   id: id.describe('The id, which never changes; a PUT may omit it, because its URL has the id'),
   version: z.int().min(1).describe('Increases by one with each change; a PUT may omit it'),
   kind: resourceKind.describe('The kind of resource that it creates'),
-  name: text(64).describe('The name that people see when they choose'),
-  description: z.string().max(300).default('').describe('The purpose, in one sentence'),
+  name: templateTexts.name,
+  description: templateTexts.description.default(''),
   icon: z
     .string()
     .max(16)
     .refine(isOneCharacter, issueOf('iconForm'))
     .default('')
     .describe('One character next to the name, for example an emoji'),
-  localised: z
-    .record(
-      z.string().regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/),
-      z.strictObject({
-        name: text(64).optional().describe('The name in that language'),
-        description: z.string().max(300).optional().describe('The description in that language'),
-      }),
-    )
-    .default({})
-    .describe('Texts by language: de, or de-CH'),
+  localised,
   active: z.boolean().default(true).describe('Whether people can request from the template'),
   default: z.boolean().default(false).describe('Whether requests of this kind without a template use this template'),
   order: z.int().default(0).describe('The position in lists, lowest first'),
@@ -93,7 +85,7 @@ export const template = z.strictObject({
         .array(
           z.strictObject({
             id: text(64).describe('The id of the label in Microsoft Purview'),
-            name: text(64).describe('The name that people see'),
+            name: templateTexts.labelName,
           }),
         )
         .max(20)
@@ -164,16 +156,6 @@ export function showTemplateToUser(source: Template): z.output<typeof templateFo
   return templateForUsers.strip().parse({ ...source, approvalRequired: source.approval !== null })
 }
 
-/** Returns the template with its name and description for a locale: `de-CH`, else `de`, else the template's own. */
-export function inLocale<T extends Pick<Template, 'name' | 'description' | 'localised'>>(source: T, locale: string): T {
-  const language = locale.toLowerCase()
-  const found = Object.entries(source.localised).filter(
-    ([key]) => language === key.toLowerCase() || language.startsWith(`${key.toLowerCase()}-`),
-  )
-  const [, texts] = found.sort(([one], [other]) => other.length - one.length)[0] ?? []
-  return { ...source, ...texts }
-}
-
 /** Returns a template for admins, without the webhook's secret, which is write-only. */
 export function showTemplateToAdmin(
   source: Template,
@@ -196,13 +178,15 @@ function isUnique(values: readonly (string | number)[]): boolean {
   return new Set(values).size === values.length
 }
 
+/** Returns the values of a field that have titles: the labels, or the choices of a question. */
+export const titledValues = ({ fields, labels }: Pick<TemplateSnapshot, 'fields' | 'labels'>, field: string) =>
+  field === 'labelId'
+    ? labels.allowed.map(({ id, name }) => ({ value: id, title: name }))
+    : (fields.find(({ key }) => `metadata.${key}` === field)?.choices ?? [])
+
 /** Returns the title of a value: the name of a label, or the title of a choice. */
-export function titleOfFound(
-  { fields, labels }: Pick<TemplateSnapshot, 'fields' | 'labels'>,
+export const titleOfFound = (
+  template: Pick<TemplateSnapshot, 'fields' | 'labels'>,
   field: string,
   found: string,
-): string {
-  if (field === 'labelId') return labels.allowed.find(({ id }) => id === found)?.name ?? found
-  const own = fields.find(({ key }) => `metadata.${key}` === field)
-  return own?.choices.find(({ value }) => value === found)?.title ?? found
-}
+): string => titledValues(template, field).find(({ value }) => value === found)?.title ?? found

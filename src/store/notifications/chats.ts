@@ -25,10 +25,13 @@ export function createConversationStore(database: Database): ConversationStore {
     async put(one) {
       const { rows } = await database.query<{ is_new: boolean }>(
         `WITH before AS (SELECT closed_at FROM conversations WHERE tenant_id = $1 AND person_id = $2)
-         INSERT INTO conversations (tenant_id, person_id, conversation_id, reference, locale, time_zone) VALUES ($1, $2, $3, $4, $5, $6)
+         INSERT INTO conversations (tenant_id, person_id, conversation_id, reference, locale, time_zone)
+         VALUES ($1, $2, $3, $4, coalesce(nullif($5, ''), 'en'), coalesce(nullif($6, ''), 'UTC'))
          ON CONFLICT (tenant_id, person_id) DO UPDATE
-         SET conversation_id = excluded.conversation_id, reference = excluded.reference, locale = excluded.locale,
-             time_zone = excluded.time_zone, closed_at = NULL, closed_why = NULL, updated_at = now()
+         SET conversation_id = excluded.conversation_id, reference = excluded.reference,
+             locale = coalesce(nullif($5, ''), conversations.locale),
+             time_zone = coalesce(nullif($6, ''), conversations.time_zone),
+             closed_at = NULL, closed_why = NULL, updated_at = now()
          RETURNING (xmax = 0 OR EXISTS (SELECT 1 FROM before WHERE closed_at IS NOT NULL)) AS is_new`,
         [one.tenantId, one.personId, one.conversationId, JSON.stringify(one.reference), one.locale, one.timeZone],
       )

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest'
+import { parseCommand } from '../../src/bot/registry.ts'
+import { catalogues, inLanguage, languageOf, strings } from '../../src/cards/shared/messages.ts'
+import { brokenRules } from '../support/card-rules.ts'
+import { samples } from '../support/card-samples.ts'
+import { brokenArguments, messagesOf, quotedIn } from '../support/catalogue-rules.ts'
+
+const english = messagesOf(strings)
+const translated = [...catalogues].filter(([language]) => language !== 'en')
+const translatedTexts = translated.map(([language, catalogue]) => ({ language, texts: messagesOf(catalogue) }))
+/** Several small letters: no mark, no name of a setting and no technical term. */
+const smallLetters = /(?<![\p{L}{_])\p{Ll}{2,}(?![\p{L}}_])/gu
+
+describe('languages', () => {
+  it('are English, German, French and Spanish', () => {
+    expect([...catalogues.keys()].toSorted()).toEqual(['de', 'en', 'es', 'fr'])
+    for (const [language, { locale }] of catalogues) expect(locale).toBe(language)
+  })
+
+  it.each([
+    ['de', 'de', 'de'],
+    ['de-CH', 'de', 'de-CH'],
+    ['fr-CA', 'fr', 'fr-CA'],
+    ['es-MX', 'es', 'es-MX'],
+    ['en-US', 'en', 'en-US'],
+    ['it-IT', 'en', 'en-IT'],
+    ['', 'en', 'en'],
+    ['not a locale', 'en', 'en'],
+    ['constructor', 'en', 'en'],
+  ])('of the locale “%s”: %s, with dates and numbers of %s', (tag, language, locale) => {
+    expect(languageOf(tag)).toEqual({ language, locale })
+  })
+
+  it('change from card to card, and the outer one returns after an error', () => {
+    const inner = () => inLanguage('fr', () => strings.locale)
+    expect(inLanguage('de', () => [strings.locale, inner(), strings.locale])).toEqual(['de', 'fr', 'de'])
+    const fails = () =>
+      inLanguage('de', () => {
+        throw new Error('no card')
+      })
+    expect(fails).toThrow('no card')
+    expect(strings.locale).toBe('en')
+  })
+})
+
+describe.each(translatedTexts)('the catalogue of $language', ({ language, texts }) => {
+  it('has the texts of the English one, and no others', () => {
+    expect([...texts.keys()].toSorted()).toEqual([...english.keys()].toSorted())
+  })
+
+  it('has the arguments of each text, and all plural forms of the language', () => {
+    const broken = [...english].flatMap(([key, message]) =>
+      brokenArguments(message, texts.get(key) ?? '', language).map((fault) => `${key}: ${fault}`),
+    )
+    expect(broken).toEqual([])
+  })
+
+  it('has no English sentence', () => {
+    const same = [...english].filter(
+      ([key, message]) => texts.get(key) === message && (message.match(smallLetters) ?? []).length >= 3,
+    )
+    expect(same).toEqual([])
+  })
+
+  it('quotes the commands of its language', () => {
+    const commandIn = (text: string, locale: string) => parseCommand(text, locale)?.command.name
+    const commandsIn = (message: string, locale: string) =>
+      new Set(quotedIn(message).flatMap((quoted) => commandIn(quoted, locale) ?? []))
+    // A translation may quote a command that the English sentence names without quotation marks.
+    const different = [...english].filter(([key, message]) => {
+      const own = commandsIn(texts.get(key) ?? '', language)
+      return [...commandsIn(message, 'en')].some((command) => !own.has(command))
+    })
+    expect(different.map(([key]) => [key, texts.get(key)])).toEqual([])
+  })
+
+  it('types commands that the bot understands', () => {
+    const types = [...english].filter(([key]) => /(^|\/)types(\/|$)/.test(key))
+    expect(types.length).toBeGreaterThan(20)
+    for (const [key, message] of types) {
+      const own = parseCommand(texts.get(key) ?? '', language)?.command.name
+      expect(own, `${key}: ${texts.get(key)}`).toBe(parseCommand(message, 'en')?.command.name)
+    }
+  })
+})
+
+describe.each(translated)('the commands of %s', (language, { commands }) => {
+  const english = Object.keys(strings.commands)
+
+  it('have a name for each command, in lower case, and no name twice', () => {
+    expect(Object.keys(commands).toSorted()).toEqual(english.toSorted())
+    const names = Object.values(commands).flat()
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([])
+    for (const name of names) expect(name).toBe(name.trim().toLowerCase())
+  })
+
+  it.each(Object.entries(commands))('%s: works by each name, and by its English name', (command, names) => {
+    for (const name of names) expect(parseCommand(name, language)?.command.name, name).toBe(command)
+    expect(parseCommand(command, language)?.command.name).toBe(command)
+    expect(parseCommand(names[0] ?? '', 'en')?.command.name, 'a reader of English').toBe(command)
+  })
+})
+
+describe.each(translated.map(([language]) => language))('in %s', (language) => {
+  it.each(samples)('$name keeps the rules of the card style', ({ renderedIn }) => {
+    expect(brokenRules(renderedIn(language))).toEqual([])
+  })
+})
