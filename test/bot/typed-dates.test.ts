@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseDay, parsePeriod } from '../../src/bot/channel/typed-arguments.ts'
+import { namedPeriod, parseDay, parseDays, parsePeriod } from '../../src/bot/channel/typed-arguments.ts'
 import { dayIn, endOf } from '../../src/core/index.ts'
 import { seed } from '../support/seed.ts'
 
@@ -15,7 +15,18 @@ describe('a typed period', () => {
     ['a week', '2026-11-27'],
     ['the next two weeks', '2026-12-04'],
     ['One month.', '2026-12-20'],
+    ['eine Woche', '2026-11-27'],
+    ['3 Tage', '2026-11-23'],
+    ['die nächsten zwei Wochen', '2026-12-04'],
+    ['fuenf Tagen', '2026-11-25'],
+    ['un mois', '2026-12-20'],
+    ['quinze jours', '2026-12-05'],
+    ['les deux prochaines semaines', '2026-12-04'],
+    ['una semana', '2026-11-27'],
+    ['dos meses', '2027-01-19'],
+    ['10 días', '2026-11-30'],
     ['0 days', undefined],
+    ['null Tage', undefined],
     ['some days', undefined],
     ['3', undefined],
     ['a while', undefined],
@@ -52,6 +63,43 @@ describe('a typed day', () => {
   })
 
   it.each([
+    ['24. Dezember', '2026-12-24'],
+    ['24.Dezember', '2026-12-24'],
+    ['24.12.', '2026-12-24'],
+    ['zum 24. Dez. 2027', '2027-12-24'],
+    ['3. März', '2027-03-03'],
+    ['3. Maerz', '2027-03-03'],
+    ['3. Jänner', '2027-01-03'],
+    ['am Freitag', '2026-11-27'],
+    ['Mittwoch', '2026-11-25'],
+    ['heute', '2026-11-20'],
+    ['Morgen', '2026-11-21'],
+    ['übermorgen', '2026-11-22'],
+    ['24 décembre', '2026-12-24'],
+    ['le 24 decembre 2027', '2027-12-24'],
+    ['1er mars', '2027-03-01'],
+    ['1ᵉʳ mars', '2027-03-01'],
+    ['3 août', '2027-08-03'],
+    ['vendredi', '2026-11-27'],
+    ['mercredi', '2026-11-25'],
+    ['aujourd’hui', '2026-11-20'],
+    ["aujourd'hui", '2026-11-20'],
+    ['demain', '2026-11-21'],
+    ['après-demain', '2026-11-22'],
+    ['24 de diciembre', '2026-12-24'],
+    ['el 24 de diciembre de 2027', '2027-12-24'],
+    ['1º de mayo', '2027-05-01'],
+    ['el viernes', '2026-11-27'],
+    ['MIERCOLES', '2026-11-25'],
+    ['hoy', '2026-11-20'],
+    ['mañana', '2026-11-21'],
+    ['pasado manana', '2026-11-22'],
+    ['ayer', '2026-11-19'],
+  ])('%s is %s, also in German, French and Spanish', (typed, day) => {
+    expect(utc(typed)).toBe(day)
+  })
+
+  it.each([
     ['saturday', '2026-11-21'],
     ['Thursday', '2026-11-26'],
     ['thurs', '2026-11-26'],
@@ -75,6 +123,7 @@ describe('a typed day', () => {
 
   it.each([
     ...['', ' ', '3/4', '3/4/2026', 'next friday', 'next week', 'soon', 'fr', 'ma 3', '30', '31.2.2026', '29 Feb'],
+    ...['nächsten Freitag', 'vendredi prochain', 'próximo viernes', '3 jui', 'jui', '24. Dez 3', '24 de', 'le', 'bald'],
     ...[
       '0000-01-01',
       '31 June',
@@ -96,6 +145,61 @@ describe('a typed day', () => {
     expect(parseDay('saturday', now, 'Europe/Zurich')).toBe('2026-11-28')
     expect(parseDay('tomorrow', now, 'America/New_York')).toBe('2026-11-21')
     expect(parseDay('today', now, 'Mars/Base')).toBe('2026-11-20')
+  })
+})
+
+describe('typed days of statistics and exports', () => {
+  it.each([
+    ['monday to friday', '2026-11-16', '2026-11-20'],
+    ['Montag bis Freitag', '2026-11-16', '2026-11-20'],
+    ['du lundi au vendredi', '2026-11-16', '2026-11-20'],
+    ['de lunes a viernes', '2026-11-16', '2026-11-20'],
+    ['thursday to saturday', '2026-11-19', '2026-11-21'],
+    ['friday', '2026-11-20', '2026-11-20'],
+    ['gestern', '2026-11-19', '2026-11-19'],
+    ['hier', '2026-11-19', '2026-11-19'],
+    ['from 1 November to 15 November', '2026-11-01', '2026-11-15'],
+    ['vom 1. November bis zum 15. November', '2026-11-01', '2026-11-15'],
+    ['1.11.2026 bis 15.11.2026', '2026-11-01', '2026-11-15'],
+    ['du 1er novembre au 15 novembre', '2026-11-01', '2026-11-15'],
+    ['1 novembre jusqu’au 15 novembre', '2026-11-01', '2026-11-15'],
+    ['del 1 de noviembre al 15 de noviembre', '2026-11-01', '2026-11-15'],
+    ['2026-11-01 hasta 2026-11-15', '2026-11-01', '2026-11-15'],
+    ['2026-11-01 2026-11-15', '2026-11-01', '2026-11-15'],
+    ['2026-11-01–2026-11-15', '2026-11-01', '2026-11-15'],
+    ['2026-11-01, 2026-11-15', '2026-11-01', '2026-11-15'],
+    ['20 December to 5 January', '2025-12-20', '2026-01-05'],
+    // The core refuses such days with a reason.
+    ['2026-11-15 to 2026-11-01', '2026-11-15', '2026-11-01'],
+  ])('%s: from %s to %s', (typed, from, to) => {
+    expect(parseDays(typed, now, 'UTC')).toEqual({ from, to })
+  })
+
+  it.each([
+    '',
+    'to',
+    'monday to',
+    'since Christmas',
+    '3/4 to today',
+    '2026-11-01 2026-11-02 2026-11-03',
+    'bis bis bis',
+  ])('“%s” is refused', (typed) => {
+    expect(parseDays(typed, now, 'UTC')).toBeUndefined()
+  })
+
+  it.each([
+    ['Last  Month', 'lastMonth'],
+    ['letzten Monat', 'lastMonth'],
+    ['le mois dernier', 'lastMonth'],
+    ['mes pasado', 'lastMonth'],
+    ['diese Woche', 'thisWeek'],
+    ['ce mois-ci', 'thisMonth'],
+    ['ULTIMOS 7 DIAS', 'week'],
+    ['30 Tage', 'month'],
+    ['next month', undefined],
+    ['constructor', undefined],
+  ])('“%s” names the period %s', (typed, name) => {
+    expect(namedPeriod(typed)).toBe(name)
   })
 })
 

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { namedPeriod, parseDays } from '../../src/bot/channel/typed-arguments.ts'
+import { plain } from '../../src/bot/channel/typed-phrases.ts'
 import { parseCommand } from '../../src/bot/registry.ts'
-import { catalogues, inLanguage, languageOf, strings } from '../../src/cards/shared/messages.ts'
+import { catalogues, format, inLanguage, languageOf, strings } from '../../src/cards/shared/messages.ts'
 import { brokenRules } from '../support/card-rules.ts'
 import { samples } from '../support/card-samples.ts'
 import { brokenArguments, messagesOf, quotedIn } from '../support/catalogue-rules.ts'
@@ -8,6 +10,11 @@ import { brokenArguments, messagesOf, quotedIn } from '../support/catalogue-rule
 const english = messagesOf(strings)
 const translated = [...catalogues].filter(([language]) => language !== 'en')
 const translatedTexts = translated.map(([language, catalogue]) => ({ language, texts: messagesOf(catalogue) }))
+/** The keys of an object and of the objects in it. */
+const keysIn = (value: object): string[] =>
+  Object.entries(value)
+    .flatMap(([key, one]) => (Array.isArray(one) ? [key] : keysIn(one).map((inner) => `${key}/${inner}`)))
+    .toSorted()
 /** Several small letters: no mark, no name of a setting and no technical term. */
 const smallLetters = /(?<![\p{L}{_])\p{Ll}{2,}(?![\p{L}}_])/gu
 
@@ -99,6 +106,42 @@ describe.each(translated)('the commands of %s', (language, { commands }) => {
     expect(parseCommand(command, language)?.command.name).toBe(command)
     expect(parseCommand(names[0] ?? '', 'en')?.command.name, 'a reader of English').toBe(command)
   })
+})
+
+describe.each([...catalogues])('the phrases of %s in arguments', (_, { typed, stats, types, locale }) => {
+  it('have all keys and numbers of the English ones, and no phrase twice', () => {
+    const { numbers, units, periods, ...lists } = typed
+    expect(keysIn(typed)).toEqual(keysIn(strings.typed))
+    expect(numbers).toHaveLength(strings.typed.numbers.length)
+    for (const list of [...numbers, ...[units, periods, lists].flatMap((one) => Object.values<string[]>(one))]) {
+      expect(list.length).toBeGreaterThan(0)
+      expect(new Set(list).size).toBe(list.length)
+      for (const phrase of list) expect(phrase).toBe(phrase.trim().toLowerCase())
+    }
+  })
+
+  it('include those that buttons type', () => {
+    const { days, ...names } = stats.types
+    for (const [name, phrase] of Object.entries(names)) expect(namedPeriod(phrase), phrase).toBe(name)
+    const typedDays = inLanguage(locale, () => format(days, { first: '2026-11-01', last: '2026-11-15' }))
+    expect(parseDays(typedDays, new Date(), 'UTC')).toEqual({ from: '2026-11-01', to: '2026-11-15' })
+    const lastMonth = parseCommand(types.exportLastMonth, locale)
+    expect([lastMonth?.command.name, namedPeriod(lastMonth?.argument ?? '')]).toEqual(['admin export', 'lastMonth'])
+  })
+})
+
+it('no phrase in arguments has two meanings', () => {
+  const all = [...catalogues.values()].map(({ typed }) => typed)
+  const meanings = [
+    all.flatMap(({ numbers }) => numbers.map((list, index) => [`${index}`, list] as const)),
+    ...(['units', 'periods'] as const).map((key) => all.flatMap((typed) => Object.entries(typed[key]))),
+    all.flatMap(({ on, off }) => Object.entries({ on, off })),
+  ]
+  for (const pairs of meanings) {
+    const known = new Map(pairs.flatMap(([meaning, list]) => list.map((phrase) => [plain(phrase), meaning] as const)))
+    for (const [meaning, list] of pairs)
+      for (const phrase of list) expect(known.get(plain(phrase)), phrase).toBe(meaning)
+  }
 })
 
 describe.each(translated.map(([language]) => language))('in %s', (language) => {

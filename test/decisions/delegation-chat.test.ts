@@ -82,6 +82,27 @@ describe('a delegation in chat', () => {
     expect(await says('dana', 'delegate sam roy for a while')).toContain('I do not understand the date “a while”.')
   })
 
+  it.each([
+    ['delegate Sam Roy bis morgen', 1],
+    ['delegate an Sam Roy bis übermorgen', 2],
+    ['delegate Sam Roy für eine Woche', 7],
+    ['vertretung durch Sam Roy fuer 3 Tage', 3],
+    ['delegate à Sam Roy jusqu’à demain', 1],
+    ['DELEGUER Sam Roy jusqu’au {date}', 7],
+    ['delegate Sam Roy pendant trois jours', 3],
+    ['delegate a Sam Roy hasta mañana', 1],
+    ['delegar en Sam Roy hasta el {date}', 7],
+    ['delegate Sam Roy durante una semana', 7],
+  ])('starts from “%s”, for %d days', async (text, days) => {
+    const { says } = startBot(world)
+    const style = { day: 'numeric', month: 'long', timeZone: 'UTC' } as const
+    const locale = text.includes('delegar') ? 'es' : 'fr'
+    const date = new Intl.DateTimeFormat(locale, style).format(new Date(nextWeek))
+    expect(await says('dana', text.replace('{date}', date))).toContain(written(inDays(days)))
+    const { own } = await delegationsOf('dana')
+    expect([own?.delegate.id, dayIn(new Date(own?.until ?? ''), zone)]).toEqual([people.sam.id, inDays(days)])
+  })
+
   it('finds a mentioned person by the id, not by the text', async () => {
     const { answer } = startBot(world)
     const mention = (id: string | undefined) => ({

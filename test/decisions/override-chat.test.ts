@@ -97,7 +97,10 @@ describe('a reassignment by an admin in chat', () => {
     expect((await stageOf(requestId))?.approvers).toHaveLength(2)
     const form = await types('sam', `admin reassign ${reference} me`)
     expect(textOf(form)).toContain('Another admin may have to decide')
-    expect(valuesOf(form)).toMatchObject({ to: people.sam.id })
+    for (const typed of ['me', 'to me', 'an mich', 'à moi', 'a mí', 'auf Sam Roy'])
+      expect(valuesOf(await types('sam', `admin reassign ${reference} ${typed}`)), typed).toMatchObject({
+        to: people.sam.id,
+      })
     const back = await clicks('sam', form, 'Reassign', { from: '', comment: 'Dana is away.' })
     expect(textOf(back)).toContain('Choose the person to replace.')
     expect(valuesOf(back)).toMatchObject({ to: people.sam.id, comment: 'Dana is away.' })

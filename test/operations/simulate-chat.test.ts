@@ -40,6 +40,17 @@ describe('admin simulate', () => {
     expect(off).toContain('Can use it')
   })
 
+  it.each([
+    'admin simulate News site as Kim Lee',
+    'admin simulate News site als Kim Lee',
+    'admin simulate news site en tant que kim lee',
+    'admin simulate News site comme Kim Lee',
+    'admin simular News site como Kim Lee',
+  ])('shows the template as that person after “%s”', async (text) => {
+    const simulation = await shown(text)
+    for (const part of ['News site', 'Kim Lee', 'Can use it']) expect(simulation).toContain(part)
+  })
+
   it('names the groups that give access, and the fields that may be changed', async () => {
     const desk = await shown('admin simulate Service desk as Kim Lee')
     expect(desk).toContain('This person is in a group of the audience: ')

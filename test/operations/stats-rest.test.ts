@@ -51,6 +51,12 @@ describe('the statistics of a service in its first week', () => {
     ['ADMIN STATS This Week', 'This week'],
     ['admin stats today', 'Stats'],
     ['admin stats 2026-01-01 to today', 'Stats'],
+    ['admin stats diese Woche', 'This week'],
+    ['admin stats 2026-01-01 bis heute', 'Stats'],
+    ['admin stats 30 derniers jours', 'Last 30 days'],
+    ['admin stats 1.1.2026 au 31 décembre 2099', 'Stats'],
+    ['admin stats Este Mes', 'This month'],
+    ['admin estadisticas del 1 de enero de 2026 al 31 de diciembre de 2099', 'Stats'],
   ])('are the same on the card of %s', async (typed, heading) => {
     const text = textOf((await service.sam.says(typed)).card ?? {})
     expect(text).toContain(heading)

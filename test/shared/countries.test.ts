@@ -20,7 +20,28 @@ describe('countryCode', () => {
     expect(countryCode(countryName('CountryOrRegion', code))).toBe(code)
   })
 
+  it.each(['de', 'fr', 'es'])('finds each country by its name in %s, in any case and without accents', (language) => {
+    const names = new Intl.DisplayNames(language, { type: 'region' })
+    // “Congo” alone can mean two countries.
+    for (const code of codes.filter((one) => names.of(one) !== 'Congo')) {
+      const name = names.of(code) ?? ''
+      expect(countryCode(name), name).toBe(code)
+      expect(countryCode(name.toUpperCase().normalize('NFD').replace(/\p{M}/gu, '')), name).toBe(code)
+    }
+  })
+
   it.each([
+    ['Schweiz', 'CH'],
+    ['die Schweiz', 'CH'],
+    ['la Suisse', 'CH'],
+    ['Suiza', 'CH'],
+    ['l’Allemagne', 'DE'],
+    ['Großbritannien', 'GB'],
+    ['Grande-Bretagne', 'GB'],
+    ['EE. UU.', 'US'],
+    ['Trinidad & Tobago', 'TT'],
+    ['Bosnia y Herzegovina', 'BA'],
+    ['RU', 'RU'],
     ['USA', 'US'],
     ['UK', 'GB'],
     ['Great Britain', 'GB'],
@@ -31,7 +52,7 @@ describe('countryCode', () => {
     ['The Netherlands', 'NL'],
   ])('finds a country by its other name %s', (name, code) => expect(countryCode(name)).toBe(code))
 
-  it.each(['', ' ', 'Helvetien', 'Europe', 'C', 'CHE', '**', '中国'])('does not find "%s"', (name) =>
+  it.each(['', ' ', 'Helvetien', 'Congo', 'Kongo', 'Europe', 'C', 'CHE', '**', '中国'])('does not find "%s"', (name) =>
     expect(countryCode(name)).toBeUndefined(),
   )
 })

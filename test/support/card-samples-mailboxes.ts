@@ -58,7 +58,7 @@ export const mailboxSamples: readonly Sample[] = [
             'chosen-twice',
             'A person is in both access fields. Keep this person in one field only.',
           ),
-          faultSaying('/country', 'not-a-country', 'Give a country by its English name or its two-letter code.'),
+          faultSaying('/country', 'not-a-country', 'Give a country’s name or two-letter code: Switzerland or CH.'),
         ],
       }),
     ),

@@ -72,7 +72,10 @@ describe('the daily digest, with the queue and real cards over several days', ()
     await asks('Over the weekend')
     const before = digests(dana).length
     expect(textOf((await dana.says('digest')).card)).toContain('Your daily summary is on')
-    expect(textOf((await dana.says('digest off')).card)).toContain('Your daily summary is off')
+    for (const text of ['digest off', 'digest an', 'résumé désactivé', 'resumen sí', 'digest aus'])
+      expect(textOf((await dana.says(text)).card), text).toContain(
+        `Your daily summary is ${/an|sí/.test(text) ? 'on' : 'off'}`,
+      )
     await becomes('2026-11-30T08:00:00Z')
     expect(digests(dana).length).toBe(before)
     const now = await dana.says('DIGEST On')

@@ -84,6 +84,8 @@ describe('a template sets', () => {
     })
     const stated = await submitted({ ...body, name: 'stated', city: 'Bern', country: 'ch' })
     expect(stated.details).toMatchObject({ city: 'Bern', country: 'CH' })
+    const inGerman = await submitted({ ...body, name: 'german', country: 'Schweiz' })
+    expect(inGerman.details).toMatchObject({ country: 'CH' })
     expect((await submitted({ ...body, name: 'cleared', city: '' })).details.city).toBeUndefined()
     expect(await faults({ ...body, name: 'other', country: 'DE' })).toEqual(['/country fixed'])
     expect(await faults({ ...body, name: 'other', roomMailboxMetadata: { hasWhiteboard: false } })).toEqual([

@@ -3,6 +3,7 @@ import { cardsFor, type DelegationForm, type Remark, rowsOfAdminPage } from '../
 import { because, dayIn, endOf, type Fault, fault, type Person } from '../../core/index.ts'
 import { isId, type Reply, type Turn } from '../channel/turn.ts'
 import { type FoundPeople, parseDay, parsePeriod, peopleMeant } from '../channel/typed-arguments.ts'
+import { splitAt, typedPhrases } from '../channel/typed-phrases.ts'
 import { defineCardAction, defineCommand, defineShowCommand, input, isRefusal, pageStart } from '../define.ts'
 
 /** `delegate Omar Haddad until friday`: saves the delegation if person and day are clear; otherwise opens the form. */
@@ -52,8 +53,8 @@ interface Typed {
 
 /** Returns the person and the day in "Omar Haddad until friday" or "Omar Haddad for a week"; `''` for a missing part. */
 function personAndDay(typed: string): Typed {
-  const [, person = '', day = ''] = /^(?:(.*) )?(?:until|till|for)(?: (.*))?$/is.exec(typed) ?? [typed, typed]
-  return { person: person.trim(), day: day.trim() }
+  const parts = splitAt(typed, typedPhrases.until)
+  return parts ? { person: parts.before, day: parts.after } : { person: typed.trim(), day: '' }
 }
 
 async function delegateAsTyped(turn: Turn, typed: Typed): Promise<Reply> {

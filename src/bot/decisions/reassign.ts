@@ -11,7 +11,7 @@ import {
   undecided,
 } from '../../core/index.ts'
 import { isId, type Reply, type Turn } from '../channel/turn.ts'
-import { type FoundPeople, peopleMeant } from '../channel/typed-arguments.ts'
+import { type FoundPeople, isMyself, peopleMeant } from '../channel/typed-arguments.ts'
 import { comment, defineCardAction, input, isRefusal, requestId, showNotice } from '../define.ts'
 import { defineAdminVerb, statusOf } from '../requests/index.ts'
 import { whyNot } from './override.ts'
@@ -39,8 +39,7 @@ async function attentionOf({ core, actor }: Turn, { requestId, status }: Request
 /** Finds the people that a text can mean. "me" is the admin, who may take over another person's request. */
 async function findPeople(turn: Turn, typed: string): Promise<FoundPeople> {
   if (typed === '') return { people: [], isSure: false }
-  if (/^(me|myself)$/i.test(typed)) return { people: [turn.actor], isSure: true }
-  return peopleMeant(turn, typed.replace(/^to /i, ''))
+  return isMyself(typed) ? { people: [turn.actor], isSure: true } : peopleMeant(turn, typed)
 }
 
 function remarksOf(

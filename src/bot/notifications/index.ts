@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { cardsFor } from '../../cards/index.ts'
 import type { Reply, Turn } from '../channel/turn.ts'
+import { plain, typedPhrases } from '../channel/typed-phrases.ts'
 import { defineCardAction, defineCommand } from '../define.ts'
 
 export { createOutbox } from './outbox.ts'
@@ -34,7 +35,7 @@ const digestCommand = defineCommand({
   name: 'digest',
   argument: z
     .string()
-    .toLowerCase()
+    .transform((typed) => typedPhrases.switches.get(plain(typed)))
     .pipe(z.enum(['on', 'off'])),
   handle: (turn, choice) => chooseDigest(turn, choice === 'on'),
   withoutValidArgument: async ({ core, actor, viewer }) => ({

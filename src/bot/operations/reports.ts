@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { cardsFor, type Viewer } from '../../cards/index.ts'
-import { type Period, type PeriodName, periodOf, periodOfDays } from '../../core/index.ts'
+import { dayIn, type Period, periodOf, periodOfDays } from '../../core/index.ts'
 import { isForAdmins, type Reply, type Turn } from '../channel/turn.ts'
-import { parseDay } from '../channel/typed-arguments.ts'
+import { namedPeriod, parseDays } from '../channel/typed-arguments.ts'
 import { defineCardAction, defineCommand, defineShowCommand, showNotice } from '../define.ts'
 
 /** `admin health`: shows the health of the service and of the services that it needs. */
@@ -53,30 +53,15 @@ async function showStats(turn: Turn, typed: string): Promise<Reply> {
   return { card: cardsFor(viewer).adminStats(await core.readStats(actor, { period }), viewer) }
 }
 
-const periodNames: Readonly<Record<string, PeriodName>> = {
-  '': 'week',
-  week: 'week',
-  'last 7 days': 'week',
-  '7 days': 'week',
-  month: 'month',
-  'last 30 days': 'month',
-  '30 days': 'month',
-  'this week': 'thisWeek',
-  'last week': 'lastWeek',
-  'this month': 'thisMonth',
-  'last month': 'lastMonth',
-}
-
 /**
- * Returns the period in a text: a name, one day, or two days such as `monday to friday`. Undefined if it starts in the
- * future.
+ * Returns the period in a text: a name, one day, or two days such as `monday to friday`; without a text, the last seven
+ * days. Undefined if it starts in the future.
  */
 function parsePeriod(typed: string, viewer: Viewer): Period | undefined {
-  const text = typed.trim().toLowerCase()
-  const name = Object.hasOwn(periodNames, text) ? periodNames[text] : undefined
-  if (name) return periodOf(name, viewer.now, viewer)
-  const [one = '', other = one, ...more] = text.replace(/^from /, '').split(/\s+(?:to|until|till|-|–)\s+/)
-  const [first, last, today] = [one, other, 'today'].map((day) => parseDay(day, viewer.now, viewer.timeZone))
-  if (!first || !last || !today || more.length > 0 || first > last || first > today) return undefined
-  return periodOfDays(first, last, viewer.now, viewer)
+  const { now, timeZone } = viewer
+  const name = typed.trim() === '' ? 'week' : namedPeriod(typed)
+  if (name) return periodOf(name, now, viewer)
+  const days = parseDays(typed, now, timeZone)
+  if (!days || days.from > days.to || days.from > dayIn(now, timeZone)) return undefined
+  return periodOfDays(days.from, days.to, now, viewer)
 }

@@ -1,8 +1,9 @@
 /** Exports and erasure, for admins. */
 import { z } from 'zod'
-import { cardsFor } from '../../cards/index.ts'
-import type { Days, Fault, Person } from '../../core/index.ts'
+import { cardsFor, type Viewer } from '../../cards/index.ts'
+import { type Days, type Fault, type Person, periodOf } from '../../core/index.ts'
 import type { Reply, Turn } from '../channel/turn.ts'
+import { namedPeriod, parseDays } from '../channel/typed-arguments.ts'
 import { defineCardAction, defineCommand, input, isRefusal } from '../define.ts'
 
 const typedText = z.string().max(300)
@@ -13,7 +14,7 @@ const adminExportCommand = defineCommand({
   forAdmins: true,
   argument: typedText,
   async handle(turn, typed) {
-    const days = parseDays(typed, turn.viewer.now)
+    const days = daysIn(typed, turn.viewer)
     return days ? showExport(turn, days) : showExportForm(turn, { typed })
   },
   withoutValidArgument: (turn) => showExportForm(turn),
@@ -45,31 +46,17 @@ const adminEraseCommand = defineCommand({
 })
 
 /**
- * Returns the days in a text, in UTC: two dates, one date, `today`, `yesterday`, `this month` or `last month`. Returns
- * undefined for any other text.
+ * Returns the days in a text, in UTC: two dates, one date, or a named period such as `last month`, at most until today.
+ * Returns undefined for any other text.
  */
-function parseDays(typed: string, now: Date): Days | undefined {
-  const text = typed.trim().toLowerCase()
-  const month = ['this month', 'last month'].indexOf(text)
-  if (month >= 0) return monthBefore(now, month)
-  const ago = ['today', 'yesterday'].indexOf(text)
-  if (ago >= 0) {
-    const day = dayOf(now.getTime() - ago * 86_400_000)
-    return { from: day, to: day }
-  }
-  const [from = '', to = from, ...more] = text
-    .split(/\s+(?:to\s+|until\s+|[-–]\s+)?|\s*[–,]\s*/)
-    .filter((part) => part !== 'from')
-  const isDay = (part: string) => z.iso.date().safeParse(part).success
-  return isDay(from) && isDay(to) && more.length === 0 ? { from, to } : undefined
+function daysIn(typed: string, { now, locale }: Viewer): Days | undefined {
+  const name = namedPeriod(typed)
+  if (!name) return parseDays(typed, now, 'UTC')
+  const { from, until } = periodOf(name, now, { timeZone: 'UTC', locale })
+  return { from: dayOf(from.getTime()), to: dayOf(until.getTime() - 1) }
 }
 
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
-
-function monthBefore(now: Date, months: number): Days {
-  const [year, month] = [now.getUTCFullYear(), now.getUTCMonth() - months]
-  return { from: dayOf(Date.UTC(year, month, 1)), to: dayOf(Date.UTC(year, month + 1, 0)) }
-}
 
 /**
  * Looks up the person by the typed text and runs the action. If the text matches no person or several people, shows a card to

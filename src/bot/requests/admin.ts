@@ -14,6 +14,7 @@ import {
 } from '../../core/index.ts'
 import type { Reply, Turn } from '../channel/turn.ts'
 import { peopleMeant } from '../channel/typed-arguments.ts'
+import { splitAt, typedPhrases } from '../channel/typed-phrases.ts'
 import {
   type Command,
   comment,
@@ -161,8 +162,8 @@ export const adminSimulateCommand = defineCommand({
 
 /** Returns the template and the person in "Project site as Kim Lee". Without a person: the admin. */
 function templateAndPerson(typed: string): { what: string; who: string } {
-  const [, what = typed, who = ''] = /^(?:(.*) )?as (.*)$/is.exec(typed) ?? []
-  return { what: what.trim(), who: who.trim() }
+  const parts = splitAt(typed, typedPhrases.as)
+  return parts && parts.after !== '' ? { what: parts.before, who: parts.after } : { what: typed.trim(), who: '' }
 }
 
 /** Shows the simulation. If the text fits no template or person, or several, the admin chooses. */

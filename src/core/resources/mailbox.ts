@@ -58,7 +58,7 @@ export const mailboxRequest = z.strictObject({
   companyName: text(64).describe('Company'),
   postalCode: text(40).describe('Postal code'),
   city: text(128).describe('City'),
-  country: text(128).describe('Country: English name or ISO 3166-1 code'),
+  country: text(128).describe('Country: ISO 3166-1 code, or name in English, German, French or Spanish'),
   businessPhones: z.array(z.string().trim().min(1).max(64)).max(20).optional().describe('Business phone numbers'),
   phone: text(64).describe('Primary phone number'),
   department: text(64).describe('Department'),

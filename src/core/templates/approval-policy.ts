@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { applies, type MailboxField, mailboxFields } from '../resources/index.ts'
-import { because, isMailboxKind, issueOf, type PlacedReason, type ResourceKind } from '../shared/index.ts'
+import { because, countryCode, isMailboxKind, issueOf, type PlacedReason, type ResourceKind } from '../shared/index.ts'
 
 const field = z.string().min(1).max(100)
 const value = z.union([z.string().max(1024), z.number(), z.boolean()])
@@ -61,8 +61,9 @@ export function judge(one: Condition, facts: Facts): JudgedCondition {
 const isAbsent = (value: unknown): boolean => value === undefined || value === null || value === ''
 
 function holds(one: Exclude<Condition, { externalOwners: true } | { given: boolean }>, value: unknown): boolean {
-  if ('oneOf' in one) return isAmong(value, one.oneOf)
-  if ('noneOf' in one) return !isAmong(value, one.noneOf)
+  const form = one.field === 'country' ? sameCountry : same
+  if ('oneOf' in one) return isAmong(value, one.oneOf, form)
+  if ('noneOf' in one) return !isAmong(value, one.noneOf, form)
   // An empty list has no entries, which is below every number above 0.
   const number = typeof value === 'object' && value !== null ? (amount(value) ?? 0) : amount(value)
   if (number === undefined) return false
@@ -94,10 +95,12 @@ function amount(value: unknown): number | undefined {
 
 /** Prepares a text for a comparison without upper and lower case. */
 const same = (text: unknown): string => String(text).normalize('NFKC').trim().toLowerCase()
-function isAmong(value: unknown, some: readonly unknown[]): boolean {
+/** Prepares a country for a comparison: nobody avoids an approval with its name in another language. */
+const sameCountry = (text: unknown): string => countryCode(String(text)) ?? same(text)
+function isAmong(value: unknown, some: readonly unknown[], form = same): boolean {
   if (value === undefined || value === null) return false
   const mine = typeof value === 'object' ? (Array.isArray(value) ? value : Object.keys(value)) : [value]
-  return mine.some((one) => some.some((other) => same(other) === same(one)))
+  return mine.some((one) => some.some((other) => form(other) === form(one)))
 }
 
 function inShort(value: unknown): string {

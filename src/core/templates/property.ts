@@ -103,7 +103,7 @@ export function withProperties(rules: PropertyRules, body: Readonly<Record<strin
     // An empty value counts as cleared: no default applies, and no type is checked.
     if (value === '') dropAt(filled, id)
     if (rule.fixed !== undefined) {
-      if (!isEmpty && !isSame(value, rule.fixed)) {
+      if (!isEmpty && !isSame(id, value, rule.fixed)) {
         const always = String(rule.fixed)
         faults.push(fault(pointer, 'fixed', because('fieldFixed', { field: id, value: always }), always))
       }
@@ -146,5 +146,7 @@ function dropAt(body: Record<string, unknown>, id: string): void {
   else if (isRecord(outer)) body[field] = Object.fromEntries(Object.entries(outer).filter(([name]) => name !== key))
 }
 
-const isSame = (value: unknown, fixed: PropertyValue): boolean =>
+/** Compares without case; a country by its code. */
+const isSame = (id: string, value: unknown, fixed: PropertyValue): boolean =>
+  (id === 'country' && countryCode(String(value)) === countryCode(String(fixed))) ||
   JSON.stringify(value).toLowerCase() === JSON.stringify(fixed).toLowerCase()

@@ -36,7 +36,7 @@ export const faultMeanings: Readonly<Record<FaultCode | 'too-deep' | 'duplicate-
   'owners-minimum': 'There are fewer owners, the requester included, than the template requires.',
   'owners-maximum': 'There are more owners, the requester included, than the template allows.',
   'not-applicable': 'This kind of mailbox has no such property.',
-  'not-a-country': 'The value is neither an English country name nor a code of two letters.',
+  'not-a-country': 'The value is neither a country name nor a code of two letters.',
   'domain-not-accepted': 'The organisation has no mail in this domain. `suggestion` is one of its domains.',
   'chosen-twice': 'One person has two levels of access. Only a form in chat can cause this.',
   'no-mailbox': 'The person has no mailbox, so they cannot get access to another mailbox.',
