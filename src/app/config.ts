@@ -11,9 +11,8 @@ import {
   uncheckedCertificates,
   unsafeServer,
 } from './addresses.ts'
-import { type Environment, environment, list, listed } from './settings.ts'
+import { type Environment, environment, list, listed, whereToFind } from './settings.ts'
 import { allowedNetworks, templatesInFile } from './templates-file.ts'
-import { whereToFind } from './where-to-find.ts'
 
 /**
  * Returns the rate limits of the HTTP server. `refusalsPerMinute`: calls without a valid token from one address; tests
@@ -246,7 +245,7 @@ export function apiOf(
 const guid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** Returns why a scope does not fit an API with these audiences, as one sentence; undefined if it fits. */
-export function scopeFault(name: 'COLLAB' | 'MAIL', scope: string, audiences: readonly string[]): string | undefined {
+function scopeFault(name: 'COLLAB' | 'MAIL', scope: string, audiences: readonly string[]): string | undefined {
   const example = `such as api://<client id of the API>/${permission}`
   const [, resource, last] = /^([^\s"\\]+)\/([^\s"\\/]+)$/.exec(scope) ?? []
   if (resource === undefined || !(isUri(`${resource}/`) || guid.test(resource.toLowerCase()))) {

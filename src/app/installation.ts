@@ -20,7 +20,7 @@ import type { Endpoints } from './endpoints.ts'
 import { ownVersion } from './readiness.ts'
 import type { Environment } from './settings.ts'
 
-export interface InstallationParts {
+interface InstallationParts {
   readonly config: Environment
   readonly endpoints: Endpoints
   readonly settings: Pick<Settings, 'admins'>

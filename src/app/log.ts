@@ -37,7 +37,7 @@ const longest = { message: 1000, stack: 4000, causes: 5 } as const
  * Returns the parts of an error for the log. Libraries attach whole requests with headers and bodies to their errors, and
  * databases the values of a statement. Of such members, the log contains only codes and statuses.
  */
-export function shownError(error: unknown, depth = 0): unknown {
+function shownError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return typeof error === 'object' && error !== null ? '[object]' : error
   const { name, stack = '', cause } = error
   // The stack starts with the message, which may be long. The places follow.

@@ -13,7 +13,7 @@ import { withoutPoliteness } from './channel/sentences/index.ts'
 import { isForAdmins, type Reply, type Turn } from './channel/turn.ts'
 
 /** A card action for the dispatcher: a verb, and a function that checks the click's data and runs the action. */
-export interface CardAction {
+interface CardAction {
   readonly verb: string
   readonly decides?: Deciding
   run(turn: Turn, raw: unknown): Promise<Reply>

@@ -19,7 +19,7 @@ export { type Connector, connectors } from './channel/connectors.ts'
 export type { BotServices } from './channel/turn.ts'
 export { commands } from './registry.ts'
 
-export interface BotOptions {
+interface BotOptions {
   readonly services: BotServices
   readonly state: BotStateStore
   /** Undefined only in local mode, where the bot listens on loopback and requires no token. */

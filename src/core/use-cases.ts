@@ -21,6 +21,7 @@ import {
   giveUpJointDecision,
   listDelegated,
   listDelegations,
+  noteForbidden,
   nudge,
   override,
   readDelegations,
@@ -103,13 +104,19 @@ import {
   readErasure,
   reduceOld,
 } from './privacy/index.ts'
-import { completeByWebhook, giveUp, pollDirectory, provision, retryInterrupted, watch } from './provisioning/index.ts'
+import {
+  completeByWebhook,
+  giveUp,
+  noteGoneResources,
+  pollDirectory,
+  provision,
+  retryInterrupted,
+  watch,
+} from './provisioning/index.ts'
 import {
   listApprovals,
   listOwnRequests,
   listRequests,
-  noteForbidden,
-  noteGoneResources,
   pageOfApprovals,
   pageOfOwnRequests,
   previewRequest,

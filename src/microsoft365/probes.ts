@@ -20,7 +20,7 @@ import {
   segment,
 } from './wire/index.ts'
 
-export interface ProbeParts extends Services {
+interface ProbeParts extends Services {
   /** Calls Graph. */
   readonly call: CallService
   /** The permissions that the service needs with its settings. */

@@ -8,11 +8,11 @@ const script = `
   import { request as http } from 'node:http'
   import { request as https } from 'node:https'
   import { connect } from 'node:net'
-  const told = (name) => (error) => console.log(name, error.code ?? error.cause?.code)
-  http('http://192.0.2.1/').on('error', told('http')).end()
-  https('https://telemetry.invalid/').on('error', told('https')).end()
-  connect(443, '192.0.2.1').on('error', told('socket'))
-  fetch('https://telemetry.invalid/').catch(told('fetch'))
+  const report = (name) => (error) => console.log(name, error.code ?? error.cause?.code)
+  http('http://192.0.2.1/').on('error', report('http')).end()
+  https('https://telemetry.invalid/').on('error', report('https')).end()
+  connect(443, '192.0.2.1').on('error', report('socket'))
+  fetch('https://telemetry.invalid/').catch(report('fetch'))
 `
 
 it('a chat window cannot reach another machine: connections are refused, also with TLS', async () => {

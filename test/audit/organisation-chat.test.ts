@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import strings from '../../cards/strings/en.json' with { type: 'json' }
-import { noteAct, organisationActions } from '../../src/core/audit/log.ts'
+import { auditAct, organisationActions } from '../../src/core/audit/log.ts'
 import { kim, priya, tenantId, withCore } from '../support/core.ts'
 import { cards } from '../support/english-cards.ts'
 import { refusal, sentenceOf } from '../support/refusal.ts'
@@ -11,8 +11,8 @@ describe('the audit of the organisation', () => {
 
   it('is a chain with a proof, and shows changes', async () => {
     const { ports, provisioning, database } = core
-    await noteAct(ports, actor, 'exported', { from: '2026-11-01' })
-    await noteAct(ports, actor, 'webhook-tested', { templateId: kim.id })
+    await auditAct(ports, actor, 'exported', { from: '2026-11-01' })
+    await auditAct(ports, actor, 'webhook-tested', { templateId: kim.id })
     const report = await provisioning.readAudit(actor, { requestId: tenantId })
     expect(report).toMatchObject({ proved: true, reference: null })
     expect(report.entries.map(({ entry, action, actor }) => [entry, action, actor])).toEqual([
@@ -35,7 +35,7 @@ describe('the audit of the organisation', () => {
     const { ports, provisioning, database } = core
     await database.query('DELETE FROM audit_log WHERE request_id = $1', [tenantId])
     await database.query('DELETE FROM audit_heads WHERE request_id = $1', [tenantId])
-    await Promise.all([1, 2, 3, 4, 5].map((n) => noteAct(ports, actor, 'exported', { n })))
+    await Promise.all([1, 2, 3, 4, 5].map((n) => auditAct(ports, actor, 'exported', { n })))
     const { proved, entries } = await provisioning.readAudit(actor, { requestId: tenantId })
     expect([proved, entries.map(({ entry }) => entry)]).toEqual([true, [1, 2, 3, 4, 5]])
   })
@@ -71,7 +71,7 @@ describe('the audit of the organisation', () => {
 
   it('keeps the entry of a person whose texts were erased', async () => {
     const { ports, provisioning } = core
-    await noteAct(ports, actor, 'exported', {})
+    await auditAct(ports, actor, 'exported', {})
     await ports.audit.erase({ ...actor, displayName: '', userPrincipalName: '' }, new Date())
     const report = await provisioning.readOrganisationAudit(actor)
     expect(report.proved).toBe(true)

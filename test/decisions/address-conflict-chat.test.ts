@@ -22,10 +22,10 @@ describe('an address that another resource takes during the wait', () => {
     const { kim, dana } = service
     for (const one of [kim, dana]) await one.installs()
     const { path } = await submitSite('Taken meanwhile')
-    const asked = await dana.sees(/Taken meanwhile/)
-    expect(textOf(asked.card)).toContain('This address is free: taken-meanwhile')
+    const approval = await dana.sees(/Taken meanwhile/)
+    expect(textOf(approval.card)).toContain('This address is free: taken-meanwhile')
     await takes('taken-meanwhile')
-    const paused = (await dana.clicks(asked, 'Approve', { comment: 'Good, go ahead' })).card ?? {}
+    const paused = (await dana.clicks(approval, 'Approve', { comment: 'Good, go ahead' })).card ?? {}
     expect(textOf(paused)).toContain('Your approval was not recorded. You get a card with the next address.')
     expect(valuesOf(paused)).toMatchObject({ comment: 'Good, go ahead' })
     expect(textOf(paused)).toContain('Another resource has taken the address taken-meanwhile. I asked Kim Lee')
@@ -54,7 +54,7 @@ describe('an address that another resource takes during the wait', () => {
           .chat()
           .findLast(
             ({ id, card }) =>
-              id !== asked.id && card && textOf(card).includes('from taken-meanwhile to taken-meanwhile-2'),
+              id !== approval.id && card && textOf(card).includes('from taken-meanwhile to taken-meanwhile-2'),
           ),
       'a card with the new address',
     )
@@ -68,9 +68,9 @@ describe('an address that another resource takes during the wait', () => {
   it('is checked when the card is shown', async () => {
     const { dana } = service
     const { path } = await submitSite('Shown later')
-    const asked = await dana.sees(/Shown later/)
+    const approval = await dana.sees(/Shown later/)
     await takes('shown-later')
-    const { card = {} } = await dana.clicks(asked, 'Refresh')
+    const { card = {} } = await dana.clicks(approval, 'Refresh')
     expect(textOf(card)).toContain('This address is taken: shown-later')
     expect((await service.rest('kim', 'GET', path)).body['addressConflict']).toBeDefined()
   })
@@ -78,10 +78,10 @@ describe('an address that another resource takes during the wait', () => {
   it('does not block a decision while the directory does not answer', async () => {
     const { dana } = service
     const { path } = await submitSite('Directory silent')
-    const asked = await dana.sees(/Directory silent/)
+    const approval = await dana.sees(/Directory silent/)
     await service.fault({ operation: 'graph.*', kind: 'delay', seconds: 20, count: 1000 })
     const started = Date.now()
-    const { card = {} } = await dana.clicks(asked, 'Refresh')
+    const { card = {} } = await dana.clicks(approval, 'Refresh')
     expect(Date.now() - started).toBeLessThan(5000)
     expect(textOf(card)).toContain('I could not check this address: directory-silent')
     expect(titlesOf(card)).toContain('Approve')

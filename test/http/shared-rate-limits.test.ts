@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { BucketRule, TokenBuckets } from '../../src/core/index.ts'
 import { createLimits, createOwnBuckets } from '../../src/http/server/limits.ts'
 import { openDatabase } from '../../src/store/database/database.ts'
-import { createTokenBuckets } from '../../src/store/shared/token-buckets.ts'
+import { createTokenBuckets } from '../../src/store/shared/index.ts'
 import { engines, withDatabase } from '../support/database.ts'
 
 const start = Date.parse('2026-11-20T09:00:00.000Z')

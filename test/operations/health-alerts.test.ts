@@ -30,7 +30,7 @@ function noticesOf(checks: readonly (readonly [second: number, isRed: boolean])[
   return checks.flatMap(([second, isRed]) => {
     const after = afterCheck(watch, { at: at(second), parts: isRed ? [part] : [] })
     watch = after.watch
-    return after.tell
+    return after.notices
   })
 }
 
@@ -128,12 +128,12 @@ describe('alerts about health', () => {
     stored?: z.input<typeof healthWatch>,
   ) => {
     let watch: HealthWatch | undefined = stored && healthWatch.parse(stored)
-    const tell = steps.flatMap(([second, parts]) => {
+    const notices = steps.flatMap(([second, parts]) => {
       const after = afterCheck(watch, { at: at(second), parts })
       watch = healthWatch.parse(JSON.parse(JSON.stringify(after.watch)))
-      return after.tell
+      return after.notices
     })
-    return { watch, tell }
+    return { watch, notices }
   }
 
   /** Returns the content of a card for a person who got the red card. */
@@ -152,14 +152,14 @@ describe('alerts about health', () => {
 
   it('report an expiring secret also during another long problem', () => {
     const long = [0, 20, 40].map((second) => [second, [part]] as const)
-    const { tell } = checks([...long, [60, [part, secret]], [80, [part, secret]], [100, [part, secret]]])
-    expect(tell).toEqual([redNotice(at(0)), redNotice(at(60))])
+    const { notices } = checks([...long, [60, [part, secret]], [80, [part, secret]], [100, [part, secret]]])
+    expect(notices).toEqual([redNotice(at(0)), redNotice(at(60))])
   })
 
   it('report each of several problems while a secret is expiring', () => {
     const broken = [40, 60].map((second) => [second, [part, secret]] as const)
     const repaired = [80, 100, 120, 140].map((second) => [second, [secret]] as const)
-    const { tell } = checks([
+    const { notices } = checks([
       [0, [secret]],
       [20, [secret]],
       ...broken,
@@ -167,15 +167,15 @@ describe('alerts about health', () => {
       [160, [part, secret]],
       [180, [part, secret]],
     ])
-    expect(tell).toEqual([redNotice(at(0)), redNotice(at(40)), wellNotice(at(40)), redNotice(at(160))])
+    expect(notices).toEqual([redNotice(at(0)), redNotice(at(40)), wellNotice(at(40)), redNotice(at(160))])
   })
 
   it('name a secret and another part in one card if both turn red in the same check', async () => {
-    const { watch, tell } = checks([
+    const { watch, notices } = checks([
       [0, [part, secret]],
       [20, [part, secret]],
     ])
-    expect(tell).toEqual([redNotice(at(0))])
+    expect(notices).toEqual([redNotice(at(0))])
     expect(await shown(watch, redNotice(at(0)))).toMatchObject({
       ...{ turned: 'red', since: at(0), until: null, parts: [part, secret] },
     })
@@ -185,20 +185,20 @@ describe('alerts about health', () => {
     const red = [0, 20].map((second) => [second, [part, secret]] as const)
     const first = checks([...red, ...[40, 60, 80, 100].map((second) => [second, [secret]] as const)])
     const ofPart = wellNotice(at(0))
-    expect(first.tell).toEqual([redNotice(at(0)), ofPart])
+    expect(first.notices).toEqual([redNotice(at(0)), ofPart])
     expect(await shown(first.watch, ofPart)).toMatchObject({ turned: 'well', until: at(40), parts: [part] })
     const second = checks(
       [120, 140, 160, 180].map((second) => [second, []] as const),
       first.watch,
     )
-    const [ofSecret = ofPart, ...more] = second.tell
+    const [ofSecret = ofPart, ...more] = second.notices
     expect(more).toEqual([])
     expect(ofSecret).not.toBe(ofPart)
     expect(noticeKey.parse(ofSecret)).toBe(ofSecret)
     expect(await shown(second.watch, ofSecret)).toMatchObject({ since: at(0), until: at(120), parts: [secret] })
     expect(await shown(second.watch, ofPart)).toMatchObject({ since: at(0), until: at(40), parts: [part] })
     const both = checks([...red, ...[40, 60, 80, 100].map((second) => [second, []] as const)])
-    expect(both.tell).toEqual([redNotice(at(0)), ofPart])
+    expect(both.notices).toEqual([redNotice(at(0)), ofPart])
     expect(await shown(both.watch, ofPart)).toMatchObject({ until: at(40), parts: [part, secret] })
   })
 
@@ -207,8 +207,8 @@ describe('alerts about health', () => {
     Array.from({ length: (until - from) / 20 + 1 }, (_, index) => [from + index * 20, parts] as const)
 
   it('report each further part that turns red once, with the parts that stay red', async () => {
-    const { watch, tell } = checks([...every20(0, 40, [part]), ...every20(60, 200, [part, graph])])
-    expect(tell).toEqual([redNotice(at(0)), moreNotice(at(60))])
+    const { watch, notices } = checks([...every20(0, 40, [part]), ...every20(60, 200, [part, graph])])
+    expect(notices).toEqual([redNotice(at(0)), moreNotice(at(60))])
     expect(await shown(watch, moreNotice(at(60)))).toEqual({
       ...{ kind: 'health', turned: 'more', since: at(60), until: null, parts: [graph], others: [part] },
     })
@@ -217,34 +217,34 @@ describe('alerts about health', () => {
   it('report a further part that recovers while another stays red, and later the end of the problem', async () => {
     const red = [...every20(0, 40, [part]), ...every20(60, 100, [part, graph])]
     const less = checks([...red, ...every20(120, 200, [part])])
-    expect(less.tell).toEqual([redNotice(at(0)), moreNotice(at(60)), lessNotice(at(120))])
+    expect(less.notices).toEqual([redNotice(at(0)), moreNotice(at(60)), lessNotice(at(120))])
     expect(await shown(less.watch, lessNotice(at(120)))).toEqual({
       ...{ kind: 'health', turned: 'less', since: at(60), until: at(120), parts: [graph], others: [part] },
     })
     expect(await shown(less.watch, moreNotice(at(60)))).toBeUndefined()
     const well = checks(every20(220, 280, []), less.watch)
-    expect(well.tell).toEqual([wellNotice(at(0))])
+    expect(well.notices).toEqual([wellNotice(at(0))])
     expect(await shown(well.watch, wellNotice(at(0)))).toMatchObject({ parts: [part, graph], others: [] })
     expect(await shown(well.watch, lessNotice(at(120)))).toBeUndefined()
   })
 
   it('report a part that turns red again after it recovered', () => {
-    const { tell } = checks([
+    const { notices } = checks([
       ...every20(0, 40, [part, graph]),
       ...every20(60, 140, [part]),
       ...every20(160, 200, [part, graph]),
     ])
-    expect(tell).toEqual([redNotice(at(0)), lessNotice(at(60)), moreNotice(at(160))])
+    expect(notices).toEqual([redNotice(at(0)), lessNotice(at(60)), moreNotice(at(160))])
   })
 
   it('report a second credential, and the renewal of one of two', async () => {
     const certificate = { name: 'certificate', state: 'red', says: 'certificateSoon' } as const
-    const { watch, tell } = checks([
+    const { watch, notices } = checks([
       ...every20(0, 40, [secret]),
       ...every20(60, 100, [secret, certificate]),
       ...every20(120, 200, [certificate]),
     ])
-    expect(tell).toEqual([redNotice(at(0)), moreNotice(at(60)), lessNotice(at(120))])
+    expect(notices).toEqual([redNotice(at(0)), moreNotice(at(60)), lessNotice(at(120))])
     expect(await shown(watch, lessNotice(at(120)))).toMatchObject({ parts: [secret], others: [certificate] })
   })
 
@@ -253,7 +253,7 @@ describe('alerts about health', () => {
       ...{ state: 'red', since: at(-600), turning: null },
       red: { since: at(-600), parts: [part, graph] },
     }
-    expect(checks(every20(0, 100, [part, graph]), stored).tell).toEqual([])
+    expect(checks(every20(0, 100, [part, graph]), stored).notices).toEqual([])
   })
 
   it('alternate for each part, for any checks, and report the end only after every part', () => {
@@ -281,7 +281,7 @@ describe('alerts about health', () => {
             [...now].filter((name) => !reported.has(name)),
             [...reported].filter((name) => !now.has(name)),
           ]
-          const kinds = after.tell.map((key) => key.split(':')[1] ?? '')
+          const kinds = after.notices.map((key) => key.split(':')[1] ?? '')
           // A change of the reported parts has a notice of its own kind, and no notice comes without a change.
           expect(kinds.includes('red') || kinds.includes('more')).toBe(joined.length > 0)
           expect(kinds.includes('less') || kinds.includes('well')).toBe(left.length > 0)
@@ -291,7 +291,7 @@ describe('alerts about health', () => {
           counts.more += kinds.filter((kind) => kind === 'more').length
           counts.less += kinds.filter((kind) => kind === 'less').length
           counts.well += kinds.filter((kind) => kind === 'well').length
-          keys.push(...after.tell)
+          keys.push(...after.notices)
           reported.clear()
           for (const name of now) reported.add(name)
         }
@@ -310,11 +310,11 @@ describe('alerts about health', () => {
       red: { since: at(-600), parts: [secret] },
     }
     const stillRed = [0, 20, 40, 60, 80].map((second) => [second, [secret]] as const)
-    expect(checks(stillRed, stored).tell).toEqual([])
+    expect(checks(stillRed, stored).notices).toEqual([])
     const renewed = [100, 120, 140, 160].map((second) => [second, []] as const)
-    expect(checks([...stillRed, ...renewed], stored).tell).toEqual([`${wellNotice(at(-600))}/credentials`])
+    expect(checks([...stillRed, ...renewed], stored).notices).toEqual([`${wellNotice(at(-600))}/credentials`])
     const broken = [0, 20, 40].map((second) => [second, [part, secret]] as const)
-    expect(checks(broken, stored).tell).toEqual([redNotice(at(0))])
+    expect(checks(broken, stored).notices).toEqual([redNotice(at(0))])
   })
 
   it('alternate between red and healthy for any checks at any times, with the same name for each problem', () => {

@@ -10,7 +10,6 @@ import {
   type Directory,
   type HeldAddress,
   isForMailbox,
-  isForSite,
   mailboxSteps,
   type Person,
   type Ports,
@@ -93,7 +92,7 @@ export const stranger: Person = {
 
 /** Returns a request as a site request. Throws for other kinds. */
 export function asSite(request: Request): RequestForSite {
-  if (isForSite(request)) return request
+  if (!isForMailbox(request)) return request
   throw new Error(`${request.requestId} is for a ${request.kind}`)
 }
 export function asMailbox(request: Request): RequestForMailbox {

@@ -1,6 +1,5 @@
-import { describeCall, type Recording, recording, replayKey } from '../../src/app/check/recording.ts'
+import { describeCall, keptWords, type Recording, recording, replayKey } from '../../src/app/check/recording.ts'
 import { runTrial, type TrialInput } from '../../src/app/check/trial.ts'
-import { keptWords } from '../../src/app/check/write.ts'
 import { connectMicrosoft365 } from '../../src/microsoft365/index.ts'
 import { certificate } from './microsoft365.ts'
 

@@ -7,7 +7,7 @@ import { highContrast, themes } from '../support/teams-themes.ts'
 
 const executablePath = '/usr/bin/chromium'
 const patience = 400_000
-/** What is drawn, by its name in the result: English in all themes, the other languages in light and dark. */
+/** The drawings by their names in the result: English in all themes, the other languages in light and dark. */
 const drawings = [
   ...Object.entries({ ...themes, highContrast }).map(([name, theme]) => ({ name, theme, language: 'en-GB' })),
   ...['de', 'fr', 'es'].flatMap((language) =>

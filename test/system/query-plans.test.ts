@@ -114,7 +114,7 @@ describe.each(engines)('with any number of requests, %s:', (engine) => {
   const count = (query: object) => () => stores.requests.count({ tenantId, ...query })
   const behind = newest - stored + 500
   const overdue = {
-    ...{ tenantId, queuedBefore: long, provisioningBefore: long, askedBefore: long, madeBefore: long },
+    ...{ tenantId, queuedBefore: long, provisioningBefore: long, submittedBefore: long, createdBefore: long },
     ...{ underWay: [], limit: 100 },
   }
   const ofTemplate = { tenantId, templateId: randomUUID(), but: [randomUUID()], most: 100 }

@@ -1,16 +1,16 @@
+import { stripVTControlCharacters, styleText } from 'node:util'
 import { Command, CommanderError, Option } from 'commander'
-import { healthStates, type SiteKind, siteKinds } from '../../core/index.ts'
+import { fill } from '../../client/command-line/terminal.ts'
+import { type HealthPart, healthStates, type SiteKind, siteKinds } from '../../core/index.ts'
 import { ConfigurationError, readConfig } from '../config.ts'
 import { maskSecrets } from '../log.ts'
 import { ownVersion } from '../readiness.ts'
 import { type Environment, secretsOf } from '../settings.ts'
 import { type OpenInstallation, openInstallation } from './installation.ts'
-import { createRecorder, type Recorder } from './recording.ts'
-import { type CheckReport, runAll, stateOf } from './report.ts'
-import { fill, lineOf, type Output, stepLineOf } from './show.ts'
+import { createRecorder, type Recorder, recordingOf, writeRecording } from './recording.ts'
+import { type CheckReport, type ReportedPart, runAll, stateOf } from './report.ts'
 import texts from './strings.json' with { type: 'json' }
-import { mark, type TrialStep } from './trial.ts'
-import { recordingOf, tryWriting, writeRecording } from './write.ts'
+import { mark, type TrialStep, tryWriting } from './trial.ts'
 
 /** The default file for the recording of a trial. */
 const recordingFile = 'check-recording.json'
@@ -20,7 +20,7 @@ export const exitCodes = { good: 0, failed: 1, usage: 2 } as const
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
 /** The inputs and outputs of the command: arguments, environment variables, streams, network. */
-export interface CommandProcess {
+interface CommandProcess {
   readonly args: readonly string[]
   readonly variables: Readonly<Record<string, string | undefined>>
   readonly output: Output
@@ -144,4 +144,53 @@ const countsOf = ({ parts, trial }: Pick<CheckReport, 'parts' | 'trial'>): Recor
   const steps = trial?.steps.map(({ problem }) => (problem === undefined ? 'green' : 'red')) ?? []
   const states = [...parts.map(({ state }) => state), ...steps]
   return Object.fromEntries(healthStates.map((one) => [one, states.filter((state) => state === one).length]))
+}
+
+export interface Output {
+  readonly isTTY?: boolean
+  readonly columns?: number
+  write(text: string): unknown
+}
+
+const marks = { green: '✓', amber: '!', red: '✗' } as const
+const colours = { green: 'green', amber: 'yellow', red: 'red' } as const
+/** The width of the longest title and a space. */
+const titleWidth = 31
+
+/** Returns the mark of a state, in colour on a terminal. */
+export const markOf = (state: HealthPart['state'], { isTTY }: Output): string =>
+  isTTY ? styleText(colours[state], marks[state], { validateStream: false }) : marks[state]
+
+/** Formats one check. A terminal gets folded lines, a pipe gets one line. */
+export function lineOf(
+  { state, title, detail }: Pick<ReportedPart, 'state' | 'title' | 'detail'>,
+  output: Output,
+): string {
+  const start = `${markOf(state, output)} ${title.padEnd(titleWidth)}`
+  const width = (output.columns ?? 80) - titleWidth - 3
+  if (!output.isTTY || width < 30) return `${start}${harmless(detail)}\n`
+  return `${start}${folded(harmless(detail), width).join(`\n${' '.repeat(titleWidth + 2)}`)}\n`
+}
+
+/** Formats one step of a trial as a line, with its time. */
+export function stepLineOf({ of, name, milliseconds, problem }: TrialStep, output: Output): string {
+  const labels: Readonly<Record<string, string>> = texts.trial.step
+  const title = `${texts.trial.of[of]}: ${labels[name] ?? name}`
+  const time = `${(milliseconds / 1000).toFixed(1)} s`
+  const detail = problem === undefined ? time : `${time}. ${problem}`
+  return lineOf({ state: problem === undefined ? 'green' : 'red', title, detail }, output)
+}
+
+/** Removes control characters from foreign text. */
+const harmless = (text: string): string => stripVTControlCharacters(text).replace(/[\p{Cc}\p{Cf}]+/gu, ' ')
+
+/** Splits a text at its spaces into lines of this width. */
+function folded(text: string, width: number): string[] {
+  const lines: string[] = ['']
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1) ?? ''
+    if (last !== '' && last.length + 1 + word.length > width) lines.push(word)
+    else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`
+  }
+  return lines
 }

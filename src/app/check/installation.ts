@@ -35,7 +35,7 @@ export interface OpenInstallation {
 }
 
 /** How an installation is opened. `fetch` sends all calls. */
-export interface OpenOptions {
+interface OpenOptions {
   readonly fetch: typeof fetch
   readonly warn: (message: string) => void
 }

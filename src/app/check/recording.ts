@@ -1,5 +1,8 @@
+import { closeSync, fchmodSync, fstatSync, openSync, writeFileSync } from 'node:fs'
 import { z } from 'zod'
+import type { OpenInstallation } from './installation.ts'
 import { createScrubber, type Scrubber } from './scrub.ts'
+import { mark, markedPattern, type TrialInput } from './trial.ts'
 
 /** One HTTP call to Microsoft 365, without values of the organisation. */
 const recordedCall = z.strictObject({
@@ -16,7 +19,7 @@ const recordedCall = z.strictObject({
   /** The answer. All values of the organisation are replaced; equal values have equal replacements. */
   answer: z.unknown().optional(),
 })
-export type RecordedCall = z.output<typeof recordedCall>
+type RecordedCall = z.output<typeof recordedCall>
 
 /** A scrubbed recording of a run with `--write`. A test replays it against the connector. */
 export const recording = z.strictObject({
@@ -151,4 +154,45 @@ export function describeCall(
   const scrub = createScrubber({ known: new Map(), kept })
   const raw = { method, url, headers, body, status: 200, milliseconds: 0, retryAfter: undefined, answer: '' }
   return scrubbed(raw, scrub)
+}
+
+/** The name of the schema extension in every recording. */
+const extension = 'ext00000000_checked'
+/** Matches our own names in recordings: of the resources of a trial, and of the extension. */
+export const keptWords = new RegExp(`^(?:${markedPattern}|${mark}|SPO-${mark}|${mark}\\*|${extension})$`, 'i')
+
+/** Creates a recording of all calls, without names of the organisation or of people. */
+export async function recordingOf(
+  recorder: Recorder,
+  { endpoints, context }: OpenInstallation,
+  { input, version }: { readonly input: TrialInput; readonly version: string },
+): Promise<Recording> {
+  const { tenantId, clientId, loginUrl, directoryUrl, sharePointUrl, sharePointAdminUrl, exchangeUrl } = endpoints
+  const urls = { loginUrl, directoryUrl, sharePointUrl, sharePointAdminUrl, exchangeUrl }
+  const others = endpoints.otherSharePointHosts.flatMap(({ url, adminUrl }) => [url, adminUrl])
+  const hosts = [...new Set([...Object.values(urls), ...others].map((url) => new URL(url).host))]
+  const { accepted } = await context.ports.directory.mailDomains()
+  const known = new Map<string, string>([
+    ...hosts.flatMap((host, index): [string, string][] => [
+      [host, `host${index + 1}.example`],
+      [host.replace(/:\d+$/, ''), `host${index + 1}.example`],
+    ]),
+    ...accepted.map((domain, index): [string, string] => [domain, `domain${index + 1}.example`]),
+    [endpoints.directoryExtension, extension],
+  ])
+  return recorder.recording({
+    ...{ version, known, kept: keptWords, input: { ...input } },
+    settings: { tenantId, clientId, ...urls, directoryExtension: endpoints.directoryExtension },
+  })
+}
+
+/** Writes a recording that only its owner can read, also into a file that others could read before. */
+export function writeRecording(path: string, recording: Recording): void {
+  const file = openSync(path, 'w', 0o600)
+  try {
+    if (fstatSync(file).isFile()) fchmodSync(file, 0o600)
+    writeFileSync(file, `${JSON.stringify(recording, undefined, 1)}\n`)
+  } finally {
+    closeSync(file)
+  }
 }

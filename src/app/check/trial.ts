@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import {
+  adminsOf,
+  asPerson,
   type MailboxProgress,
   type MailboxStep,
   type MailboxStepInput,
@@ -15,6 +18,7 @@ import {
   TenantError,
 } from '../../core/index.ts'
 import type { Remain, Removals } from '../../microsoft365/index.ts'
+import type { OpenInstallation } from './installation.ts'
 
 /** The start of all names that a trial creates. A later run finds leftovers by it. */
 export const mark = 'quartermaster-check-'
@@ -233,3 +237,35 @@ async function removeAll(
 }
 
 const isFinal = (error: unknown): boolean => error instanceof TenantError && !error.retryable
+
+/** How long a step of a trial may take. Seconds. */
+const patienceSeconds = 900
+
+interface Trial {
+  readonly input: TrialInput
+  readonly steps: readonly TrialStep[]
+}
+
+/** Creates and removes a marked site and a marked mailbox. The first admin owns the site. */
+export async function tryWriting(
+  { context, microsoft365 }: OpenInstallation,
+  siteKind: SiteKind,
+  { show, signal }: { readonly show: (step: TrialStep) => void; readonly signal: AbortSignal },
+): Promise<Trial> {
+  const { directory, tenant } = context.ports
+  const [owner] = await adminsOf({ directory }, context.settings)
+  if (!owner)
+    throw new Error(
+      'ADMINS has no person who can own the site. Add the object id of a person, or of a group with members.',
+    )
+  const { default: domain } = await directory.mailDomains()
+  const input: TrialInput = {
+    ...{ name: markedName(new Date()), siteKind, person: asPerson(owner), domain },
+    ...{ siteRequestId: randomUUID(), mailboxRequestId: randomUUID() },
+  }
+  const steps = await runTrial(input, {
+    ...{ tenant, removals: microsoft365.removals, show, signal, patienceSeconds },
+    findGroup: (requestId) => directory.findProvisionedGroup(requestId),
+  })
+  return { input, steps }
+}

@@ -1,6 +1,6 @@
 import '../../private-umask.ts'
 import { parseArgs } from 'node:util'
-import { from, noteFact, system } from '../../core/index.ts'
+import { auditFact, from, system } from '../../core/index.ts'
 import { createStores, type Database, replaceAuditKey } from '../../store/index.ts'
 import { keyRemedy } from '../audit-key.ts'
 import { examineKey, namedKey, openStore, ownKey, runCommand } from './command.ts'
@@ -52,7 +52,7 @@ async function replace(database: Database, key: Uint8Array, data: Readonly<Recor
       await replaceAuditKey(database, key)
       const { rows } = await database.query<{ id: string }>('SELECT DISTINCT tenant_id AS id FROM audit_log')
       for (const { id } of rows)
-        await noteFact({ audit, clock: { now: () => new Date() } }, id, system, 'audit-key-replaced', data)
+        await auditFact({ audit, clock: { now: () => new Date() } }, id, system, 'audit-key-replaced', data)
     }),
   )
 }

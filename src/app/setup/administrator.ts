@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import type { Terminal } from '../../client/command-line/terminal.ts'
+import { fill, type Terminal } from '../../client/command-line/terminal.ts'
 import { createSignIn, type SignedInPerson, type SignIn, SignInError } from '../../client/sign-in.ts'
 import type { Graph } from './graph.ts'
 import { SetupProblem } from './problem.ts'
-import { fill, texts } from './texts.ts'
+import texts from './strings.json' with { type: 'json' }
 
 /** The delegated permissions to which the administrator consents. */
 export const scopes = [

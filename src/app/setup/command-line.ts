@@ -1,9 +1,10 @@
 import { Command, CommanderError, Option } from 'commander'
+import { fill } from '../../client/command-line/terminal.ts'
 import { cloudFault } from '../addresses.ts'
 import { SetupProblem } from './problem.ts'
 import { questions } from './questions.ts'
 import { isInstance } from './step.ts'
-import { fill, texts } from './texts.ts'
+import texts from './strings.json' with { type: 'json' }
 
 /** The options of setup. */
 export interface Options {

@@ -1,9 +1,10 @@
 import { ZodError } from 'zod'
+import { fill } from '../../client/command-line/terminal.ts'
 import { SignInError } from '../../client/sign-in.ts'
 import { GraphError } from './graph.ts'
 import { UnknownRegistration } from './registrations.ts'
 import { type AnyRole, named } from './roles.ts'
-import { fill, texts } from './texts.ts'
+import texts from './strings.json' with { type: 'json' }
 
 /** The reason why setup stopped, and the next action. Contains no secret. */
 export class SetupProblem extends Error {

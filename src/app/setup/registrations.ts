@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { fill } from '../../client/command-line/terminal.ts'
 import type { Setup } from './step.ts'
-import { fill, texts } from './texts.ts'
+import texts from './strings.json' with { type: 'json' }
 
 /** The registrations, with the part of their alternate key and the setting of their client id. */
 export const registrations = {
@@ -118,7 +119,7 @@ export const findPrincipal = async ({ graph }: Setup, appId: string): Promise<st
 export const permissionName = 'App.ReadWrite.All'
 
 /** Properties of a registration that differ from the required values, as the body of a PATCH with a text for each. */
-export interface Difference {
+interface Difference {
   readonly text: string
   readonly body: object
   /** Every registration has it, so the text of a new registration omits it. */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Graph } from './graph.ts'
 
 /** Directory roles of Entra ID by their template ids, which are the same in every tenant. */
-export const roleNames = {
+const roleNames = {
   '62e90394-69f5-4237-9190-012177145e10': 'Global Administrator',
   'e8611ab8-c189-46e8-94e1-60213ab1f814': 'Privileged Role Administrator',
   '158c047a-c907-4556-b7ef-446551a6b5f7': 'Cloud Application Administrator',

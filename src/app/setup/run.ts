@@ -3,7 +3,7 @@ import { isCancelled } from './administrator.ts'
 import { type Options, parseOptions } from './command-line.ts'
 import { explained, SetupProblem } from './problem.ts'
 import { type Progress, type SetupEnvironment, Stopped, setUp } from './session.ts'
-import { texts } from './texts.ts'
+import texts from './strings.json' with { type: 'json' }
 
 const exits = { done: 0, failed: 1, usage: 2, interrupted: 130 } as const
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { rootOf } from '../../client/call.ts'
 import { promptsOf } from '../../client/command-line/questions.ts'
-import type { Streams, Terminal } from '../../client/command-line/terminal.ts'
+import { fill, type Streams, type Terminal } from '../../client/command-line/terminal.ts'
 import { type CloudName, cloudFault, clouds, isLoopbackUrl } from '../addresses.ts'
 import { type Administrator, type Organisation, readOrganisation, signInAdministrator } from './administrator.ts'
 import type { Options } from './command-line.ts'
@@ -13,7 +13,7 @@ import { type AnyRole, isAllowed, named, readRoles } from './roles.ts'
 import { openSettings, type SettingsFile } from './settings-file.ts'
 import { type GroupName, groups, namesOf, type Setup, type Step, type Work } from './step.ts'
 import { steps as allSteps } from './steps/index.ts'
-import { fill, texts } from './texts.ts'
+import texts from './strings.json' with { type: 'json' }
 
 export interface SetupEnvironment {
   readonly args: readonly string[]

@@ -48,7 +48,7 @@ export interface Setup {
   pause(milliseconds: number): Promise<void>
 }
 
-export interface StepOptions {
+interface StepOptions {
   /** Uploads the app package to the organisation's catalogue. */
   readonly catalogue: boolean
   /** How long a new secret and a new certificate are valid. Days. */

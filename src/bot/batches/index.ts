@@ -5,7 +5,7 @@ import { isBatchOver } from '../../core/index.ts'
 import { defineCardAction, pageStart } from '../define.ts'
 
 /** Shows the present state of a batch, or another page of its rows. */
-export const pageBatch = defineCardAction({
+const pageBatch = defineCardAction({
   verb: 'batch.page',
   data: z.object({ batchId: z.uuid(), from: pageStart }),
   async handle({ core, actor, viewer }, { batchId, from }) {

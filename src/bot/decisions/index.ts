@@ -1,5 +1,5 @@
 /** Approve, reject, reassign, override and delegate, by card and by command. */
-import { approveRequest, refreshApproval, rejectRequest } from './approval.ts'
+import { approveCommand, approveRequest, refreshApproval, rejectCommand, rejectRequest } from './approval.ts'
 import {
   adminDelegationsCommand,
   backCommand,
@@ -12,7 +12,6 @@ import {
 import { adminApproveCommand, adminRejectCommand, approveAsAdmin, rejectAsAdmin } from './override.ts'
 import { adminReassignCommand, reassignAsAdmin } from './reassign.ts'
 import { approveSeveral, rejectSeveral, showSeveral } from './several.ts'
-import { approveCommand, rejectCommand } from './typed-decisions.ts'
 
 export const decisionActions = [
   approveRequest,

@@ -11,7 +11,7 @@ import {
 import type { Reply, Turn } from '../channel/turn.ts'
 
 /** The data that a step of the request dialog shows. */
-export type DialogView =
+type DialogView =
   | DraftView
   | {
       readonly step: 'choose'

@@ -1,9 +1,17 @@
 import { z } from 'zod'
 import { cardsFor, rowsOfPage } from '../../cards/index.ts'
-import { openStates, type PageAt } from '../../core/index.ts'
-import type { Reply, Turn } from '../channel/turn.ts'
-import { defineCardAction, defineCommand, defineShowCommand, reference, showNotice } from '../define.ts'
-import { isNumberLike, newestSearched, ofReference, onlyMeant, onlyOne } from './meant.ts'
+import { may, openStates, type PageAt, type Request } from '../../core/index.ts'
+import { wordsInCommon } from '../channel/sentences/index.ts'
+import { isForAdmins, type Reply, type Turn } from '../channel/turn.ts'
+import {
+  defineCardAction,
+  defineCommand,
+  defineShowCommand,
+  reference,
+  showNotice,
+  undefinedIfNotFound,
+} from '../define.ts'
+import { confirmCancel, isCancellable } from './admin.ts'
 import { nudge, statusOf } from './status.ts'
 
 /** `my requests`. */
@@ -89,3 +97,70 @@ async function showApprovals(turn: Turn, at: PageAt = {}): Promise<Reply> {
     ? showNotice(turn, { code: 'noApprovals' })
     : { card: cardsFor(viewer).approvals(page, viewer, own) }
 }
+
+/** `cancel REQ-1042`: shows a confirmation; the click cancels. */
+export const cancelCommand = defineCommand({
+  name: 'cancel',
+  menu: 9,
+  changes: true,
+  argument: reference,
+  handle: (turn, reference) => ofReference(turn, reference, (request) => cancelOnceConfirmed(turn, request)),
+  withoutValidArgument: (turn, argument) => cancelMeant(turn, argument),
+})
+
+/**
+ * Asks to confirm for the open request that a text names, or for the only one. Otherwise, lists the open requests, each with
+ * a button that asks.
+ */
+async function cancelMeant(turn: Turn, text: string): Promise<Reply> {
+  const { core, actor } = turn
+  const { requests } = await core.listOwnRequests(actor, { limit: newestSearched })
+  const open = requests.filter(isCancellable)
+  const only = isNumberLike(text) ? undefined : (onlyMeant(open, text) ?? onlyOne(open))
+  if (only) return cancelOnceConfirmed(turn, only)
+  return open.length > 0
+    ? { card: cardsFor(turn.viewer).cancelWhich(open) }
+    : showNotice(turn, { code: 'nothingToCancel' })
+}
+
+/**
+ * Cancels a request after a confirmation, and shows its status. An admin gives a reason before they cancel the request of
+ * another person. A request that this person cannot cancel gets the refusal of the core at once.
+ */
+export async function cancelOnceConfirmed(turn: Turn, request: Request, isConfirmed = false): Promise<Reply> {
+  const { core, actor, viewer } = turn
+  const { requestId, requester } = request
+  if (!isConfirmed && requester.id !== actor.id && isForAdmins(actor)) return confirmCancel(turn, request)
+  if (!isConfirmed && isCancellable(request) && may(actor, 'request.cancel', request))
+    return { card: cardsFor(viewer).cancelRequest(request, viewer) }
+  await core.cancelRequest(actor, { requestId })
+  return statusOf(turn, requestId)
+}
+
+/** How many of a person's newest requests are searched. */
+export const newestSearched = 100
+
+/** Whether a text contains a number or the beginning of one, such as “REQ-”. */
+export const isNumberLike = (text: string): boolean => /\d|\breq\b|#/i.test(text)
+
+/** Runs a function with the request of a typed number. If the person cannot see one, the card repeats the number. */
+export async function ofReference(
+  turn: Turn,
+  reference: string,
+  then: (request: Request) => Promise<Reply>,
+): Promise<Reply> {
+  const request = await turn.core.readRequestByReference(turn.actor, { reference }).catch(undefinedIfNotFound)
+  const digits = /\d+$/.exec(reference)?.[0] ?? ''
+  if (request) return then(request)
+  return { ...(await showNotice(turn, { code: 'notFound', reference: `REQ-${digits}` })), isRefusal: true }
+}
+
+/** Returns the request whose name is most similar to a text; undefined if no name or several names are. */
+export function onlyMeant(requests: readonly Request[], text: string): Request | undefined {
+  const ranked = requests.map((request) => ({ request, count: wordsInCommon(text, request.details.displayName) }))
+  const most = Math.max(0, ...ranked.map(({ count }) => count))
+  return most === 0 ? undefined : onlyOne(ranked.filter(({ count }) => count === most))?.request
+}
+
+/** Returns the only entry of a list; undefined for any other list. */
+export const onlyOne = <Entry>(list: readonly Entry[]): Entry | undefined => (list.length === 1 ? list[0] : undefined)

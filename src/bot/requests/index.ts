@@ -1,21 +1,18 @@
 /** A person’s requests: status, lists and reminders; retry and cancel by admins; simulation as another person. */
-import { adminCancelCommand, adminRetryCommand, cancelAsAdmin, retryAsAdmin } from './admin.ts'
-import { cancelCommand } from './cancel.ts'
+import { adminCancelCommand, adminRetryCommand, adminSimulateCommand, cancelAsAdmin, retryAsAdmin } from './admin.ts'
 import {
   approvalsCommand,
+  cancelCommand,
   myRequestsCommand,
   nudgeCommand,
   pageApprovals,
   pageRequests,
   statusCommand,
 } from './commands.ts'
-import { adminSimulateCommand } from './simulate.ts'
 import { changeAddress, nudgeRequest, refreshRequest, showTimeline } from './status.ts'
 
 export { defineAdminVerb, ifFound, referenceAndText } from './admin.ts'
-export { cancelOnceConfirmed } from './cancel.ts'
-export { approvalsCommand, statusCommand } from './commands.ts'
-export { ofReference } from './meant.ts'
+export { approvalsCommand, cancelOnceConfirmed, ofReference, statusCommand } from './commands.ts'
 export { statusOf, unlessWithdrawn } from './status.ts'
 
 export const requestActions = [

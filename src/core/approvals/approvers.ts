@@ -18,7 +18,7 @@ import type { ApprovalStage, JudgedStage } from './stage.ts'
  * Storage of a mailbox when no size was requested, in MB: 50 GB, the limit of a mailbox without a licence (Exchange Online
  * limits, "Mailbox storage limits"). It is the same for shared, room and equipment mailboxes.
  */
-export const usualCapacity = 50 * 1024
+const usualCapacity = 50 * 1024
 
 const isEmpty = (value: unknown): boolean => value === undefined || value === ''
 
@@ -55,7 +55,7 @@ const usualOfMailboxes = {
 const usualOfRooms = { hasConferencePhone: false, hasWhiteboard: false, hasVideoConferencing: false }
 
 /** The valid parts of a request, and the names derived from them. */
-export interface ConditionFacts {
+interface ConditionFacts {
   readonly details: Readonly<Record<string, unknown>>
   readonly applied: readonly Applied[]
   readonly owners: readonly Person[]
@@ -101,14 +101,14 @@ function recordIn(details: Readonly<Record<string, unknown>>, field: string): ob
 }
 
 /** The values that conditions test: the details of a request, and the owners of the resource. */
-export interface JudgedRequest {
+interface JudgedRequest {
   readonly details: Readonly<Record<string, unknown>>
   /** The details, with the tenant's defaults for omitted fields. */
   readonly effective: Readonly<Record<string, unknown>>
   readonly owners: readonly Person[]
 }
 /** The stages of a request, and the results of the policy's conditions if it has any. */
-export interface Resolved {
+interface Resolved {
   readonly approvals: ApprovalStage[]
   readonly policy?: JudgedStage[]
 }

@@ -4,7 +4,6 @@
 export * from './approval.ts'
 export * from './approvers.ts'
 export * from './delegation.ts'
-export * from './different-people.ts'
 export * from './stage.ts'
 export * from './stand-ins.ts'
 export * from './times.ts'

@@ -34,7 +34,7 @@ export const standIn = z.object({
 export type StandIn = z.output<typeof standIn>
 
 /** The times at which the timers of a stage act if nobody decides. A timer that is off has no time. */
-export const stageTimes = z.object({
+const stageTimes = z.object({
   /** From this time on, an approver without a chat with the bot counts as unreachable. */
   reachBy: instant,
   remindAt: instant.optional(),

@@ -1,6 +1,6 @@
 import type { ApprovalTimes, Person, RequestState } from '../shared/index.ts'
 import type { ApprovalPolicy } from '../templates/index.ts'
-import { type ApprovalStage, missing, openStage, type StageTimes, undecided, waitingFor } from './stage.ts'
+import { type ApprovalStage, missing, needed, openStage, type StageTimes, undecided, waitingFor } from './stage.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -128,4 +128,25 @@ export function outOfReach(stage: ApprovalStage): Person[] {
   const others = waitingFor([stage]).filter(({ id }) => !unreachable.has(id) && !gone.some((one) => one.id === id))
   if (others.length >= missing(stage)) return []
   return lost.length > 0 ? lost : gone
+}
+
+/**
+ * Returns an opened stage without the people who approved an earlier one, if the policy requires different people. If too few
+ * approvers remain, they stay in the stage, cannot decide, and the escalation is due at once: their stand-ins decide instead.
+ */
+export function withDifferentPeople(
+  stage: ApprovalStage,
+  stages: readonly ApprovalStage[],
+  policy: ApprovalPolicy | null,
+): ApprovalStage {
+  if (!policy?.differentPeople) return stage
+  const earlier = stages.filter((one) => one.stage < stage.stage).flatMap(({ decisions }) => decisions)
+  const excluded = [...new Set(earlier.filter(({ decision }) => decision === 'approved').map(({ by }) => by.id))]
+  if (excluded.length === 0) return stage
+  const left = stage.approvers.filter(({ id }) => !excluded.includes(id))
+  const least = stage.rule === 'quorum' ? needed(stage) : 1
+  if (left.length >= least) return { ...stage, excluded, approvers: left }
+  const { times, openedAt } = stage
+  const isAtOnce = times !== undefined && openedAt !== undefined
+  return { ...stage, excluded, ...(isAtOnce && { times: { ...times, escalateAt: openedAt } }) }
 }

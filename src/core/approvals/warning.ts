@@ -19,7 +19,7 @@ export const warningCodes = [
   'already-so',
   'nobody-has-access',
 ] as const
-export type WarningCode = (typeof warningCodes)[number]
+type WarningCode = (typeof warningCodes)[number]
 
 /** `reason`: the sentence for clients of the API. Cards show a text of their own with the same facts. */
 export interface Warning {

@@ -91,7 +91,7 @@ export interface SealedHead extends ChainHead {
 }
 
 /** A request whose digest is in the chain. */
-export interface AuditedRequest {
+interface AuditedRequest {
   readonly version: number
   readonly number: number
 }

@@ -59,17 +59,17 @@ export type OrganisationAction = (typeof organisationActions)[number]
  * Records an action that is not about a single request. These entries have their own chain, whose id is the tenant's:
  * sealed and proved like the chain of a request. Call it in the transaction of the change itself, if it has one.
  */
-export async function noteAct(
+export async function auditAct(
   ports: Pick<AuditPorts, 'audit' | 'clock'>,
   actor: Actor,
   action: OrganisationAction,
   data: Readonly<Record<string, unknown>>,
 ): Promise<void> {
-  await noteFact(ports, actor.tenantId, asPerson(actor), action, data)
+  await auditFact(ports, actor.tenantId, asPerson(actor), action, data)
 }
 
 /** Records such an action, also one of the service itself. */
-export async function noteFact(
+export async function auditFact(
   { audit, clock }: Pick<AuditPorts, 'audit' | 'clock'>,
   tenantId: string,
   actor: AuditEntry['actor'],

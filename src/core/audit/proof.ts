@@ -5,7 +5,7 @@ import { type ChainedEntry, genesis, hashOf, type SealedHead, stateDigest, textD
 /** A stored entry. An entry that the service did not write lacks parts. */
 export type StoredEntry = { readonly [K in keyof ChainedEntry]: ChainedEntry[K] | null }
 /** The stored request of a chain: its columns and its body. */
-export interface StoredRequest {
+interface StoredRequest {
   readonly tenantId: string
   readonly version: number
   readonly status: string

@@ -17,6 +17,7 @@ import {
   instant,
   type JobOrder,
   jobId,
+  noticeOrder,
   type Permission,
   ProvisioningError,
   person,
@@ -24,7 +25,6 @@ import {
   requestState,
   shownFault,
   shownReason,
-  tellOrder,
   withReason,
 } from '../shared/index.ts'
 import type { WebhookPorts } from '../webhooks/index.ts'
@@ -205,7 +205,7 @@ export const beginBatch = defineUseCase({
 
 /** Returns the order of the requester's card. An application has no chat. */
 const cardOfRequester = ({ tenantId, requester, batchId, clientId }: Batch): JobOrder[] =>
-  clientId === undefined ? [tellOrder(tenantId, requester.id, `batch:${batchId}`)] : []
+  clientId === undefined ? [noticeOrder(tenantId, requester.id, `batch:${batchId}`)] : []
 
 /** Returns the order to update the cards of a batch whose rows wait or have ended. */
 export const batchCardsOrder = ({ tenantId, batchId }: Batch, turn: number | string): JobOrder => ({

@@ -36,11 +36,11 @@ export const isBeingSubmitted = ({ status, waitsFor }: Batch): boolean =>
   status === 'running' && (waitsFor === null || waitsFor.code === 'rate-limited')
 
 /** Returns the requests of a batch, in the order of their submission. */
-export const requestsOfBatch = (ports: BatchPorts, tenantId: string, batchId: string): Promise<Request[]> =>
+const requestsOfBatch = (ports: BatchPorts, tenantId: string, batchId: string): Promise<Request[]> =>
   ports.requests.list({ tenantId, batchId, limit: maxRows, oldestFirst: true })
 
 /** Whether a request waits for this person in this stage. */
-export const isWaitingFor = ({ status, approvals }: Request, personId: string, stage: number): boolean =>
+const isWaitingFor = ({ status, approvals }: Request, personId: string, stage: number): boolean =>
   status === 'pendingApproval' &&
   openStage(approvals)?.stage === stage &&
   waitingFor(approvals).some(({ id }) => id === personId)

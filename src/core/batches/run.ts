@@ -164,12 +164,12 @@ async function submitRow(
 ): Promise<void> {
   const { ports } = context
   let isMarked = false
-  const along = async () => {
+  const alsoWrite = async () => {
     await mark(ports, batchId, place, 'submitted')
     isMarked = true
   }
   const from = { batchId, row: key }
-  await submit({ ...context, actor }, { requestId, resource, body, channel: 'rest', batch: from, along })
+  await submit({ ...context, actor }, { requestId, resource, body, channel: 'rest', batch: from, alsoWrite })
   // A request that existed already did not mark its row.
   if (!isMarked) await mark(ports, batchId, place, 'submitted')
 }

@@ -164,8 +164,8 @@ function timersOf(
   const extended = withCandidates(reached, candidates, due.escalate ? 'escalated' : 'unreachable', at)
   const timed = due.warn ? warned(extended, at) : extended
   const waiting = waitingFor([stage])
-  const asked = request.addressConflict ? [] : waiting
-  const byCard = due.warn ? asked : asked.filter(({ id }) => !inDigest.has(id))
+  const notified = request.addressConflict ? [] : waiting
+  const byCard = due.warn ? notified : notified.filter(({ id }) => !inDigest.has(id))
   const next: ApprovalStage = {
     ...timed,
     ...(due.escalate && { escalatedAt: at }),

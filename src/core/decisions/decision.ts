@@ -9,7 +9,6 @@ import {
   representedBy,
 } from '../approvals/index.ts'
 import {
-  attentionOf,
   authorize,
   type Change,
   changeRequest,
@@ -44,6 +43,7 @@ import {
   type Settings,
   type SystemContext,
 } from '../shared/index.ts'
+import { attentionOf } from './attention.ts'
 import { ownReassigned, refuseAlone } from './own-reassignment.ts'
 import type { DecisionPorts } from './ports.ts'
 

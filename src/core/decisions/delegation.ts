@@ -10,7 +10,7 @@ import {
   realigned,
   withStage,
 } from '../approvals/index.ts'
-import { noteAct, noteFact, system } from '../audit/index.ts'
+import { auditAct, auditFact, system } from '../audit/index.ts'
 import {
   approvalTimer,
   askApprovers,
@@ -131,10 +131,10 @@ export const beginDelegation = defineUseCase({
       until: new Date(end).toISOString(),
       endedAt: null,
     }
-    await noteExpired(ports, tenantId)
+    await auditExpiredDelegations(ports, tenantId)
     await ports.work.transaction(async () => {
       const former = await ports.delegations.put(delegation)
-      if (former) await noteEnd(context, former, 'replaced')
+      if (former) await auditDelegationEnd(context, former, 'replaced')
       await noteStart(context, delegation)
       const over = new Date(end + clocksApart)
       await ports.jobs.enqueue([
@@ -153,11 +153,11 @@ export const endDelegation = defineUseCase({
   async handle(context: Context<DecisionPorts>): Promise<Delegation | undefined> {
     const { ports, actor } = context
     const at = ports.clock.now().toISOString()
-    await noteExpired(ports, actor.tenantId)
+    await auditExpiredDelegations(ports, actor.tenantId)
     return ports.work.transaction(async () => {
       const own = await ports.delegations.end(actor.tenantId, actor.id, at)
       if (!own) return undefined
-      await noteEnd(context, own, 'back')
+      await auditDelegationEnd(context, own, 'back')
       await ports.jobs.enqueue([realignJob(own, 'back')])
       return own
     })
@@ -205,7 +205,7 @@ export async function realignApprovals(
   { tenantId, personId }: { tenantId: string; personId: string },
 ): Promise<void> {
   const { ports } = context
-  await noteExpired(ports, tenantId)
+  await auditExpiredDelegations(ports, tenantId)
   let before: number | undefined
   do {
     const page = await ports.requests.list({
@@ -266,25 +266,25 @@ const maxOfARun = 100
 
 /** Records the start of a delegation in the organisation's audit chain. Call it in the transaction of the start. */
 const noteStart = ({ ports, actor }: Context<DecisionPorts>, delegation: Delegation): Promise<void> =>
-  noteAct(ports, actor, 'delegation-started', { ...aboutOf(delegation), until: delegation.until })
+  auditAct(ports, actor, 'delegation-started', { ...aboutOf(delegation), until: delegation.until })
 
 /** Records the early end of a delegation. Call it in the transaction of the end. */
-export const noteEnd = (
+export const auditDelegationEnd = (
   { ports, actor }: Context<DecisionPorts>,
   ended: Delegation,
   why: 'back' | 'replaced' | 'erasure',
-): Promise<void> => noteAct(ports, actor, 'delegation-ended', endOf(ended, why))
+): Promise<void> => auditAct(ports, actor, 'delegation-ended', endOf(ended, why))
 
 /**
  * Records the ended delegations that have no entry yet, each once, even after a long stop of the service. The entry's time is the
  * time of recording; `endedAt` is the time of the end.
  */
-export async function noteExpired(ports: DecisionPorts, tenantId: string): Promise<void> {
+export async function auditExpiredDelegations(ports: DecisionPorts, tenantId: string): Promise<void> {
   await ports.work.transaction(async () => {
     const at = ports.clock.now().toISOString()
     for (const one of await ports.delegations.takeEnded(tenantId, at, maxOfARun)) {
       const isExpired = one.endedAt === null || one.endedAt >= one.until
-      await noteFact(ports, tenantId, system, 'delegation-ended', endOf(one, isExpired ? 'expired' : 'early'))
+      await auditFact(ports, tenantId, system, 'delegation-ended', endOf(one, isExpired ? 'expired' : 'early'))
     }
   })
 }

@@ -25,7 +25,7 @@ export type JointDecision = z.output<typeof jointDecision>
 /** The result of one request: decided, or why not. */
 export const jointResult = z.union([z.literal('done'), withReason({ code: z.string() })])
 export type JointResult = z.output<typeof jointResult>
-export type JointResults = Readonly<Record<string, JointResult>>
+type JointResults = Readonly<Record<string, JointResult>>
 
 export interface JointDecisionStore {
   /** Stores a decision. Returns false if the id exists already. */
@@ -44,7 +44,3 @@ export interface JointReport {
   readonly decision: JointDecision
   readonly results: JointResults
 }
-
-/** Whether every request of a joint decision has a result. */
-export const isJointlyDecided = ({ decision, results }: JointReport): boolean =>
-  decision.items.every(({ requestId }) => results[requestId] !== undefined)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type ApprovalStage, everAsked, openStage, representedBy } from '../approvals/index.ts'
-import { auditRefusals, awayOf, type Request, type SentCard } from '../requests/index.ts'
+import { awayOf, type Request, type SentCard } from '../requests/index.ts'
 import {
   actorFor,
   asking,
@@ -19,6 +19,7 @@ import { commented, type Decide, recordApproval, recordRejection } from './decis
 import { delegationsOf, realign, realignment } from './delegation.ts'
 import { hasReassigned, otherAdmins } from './own-reassignment.ts'
 import type { DecisionPorts } from './ports.ts'
+import { auditRefusals } from './refused-attempts.ts'
 
 /** `stage`: the stage on the card. A decision about an earlier stage does not decide a later one. */
 const input = commented.extend({ stage: z.int().optional() })

@@ -12,7 +12,6 @@ import {
 } from '../approvals/index.ts'
 import { system } from '../audit/index.ts'
 import {
-  auditRefusals,
   authorize,
   type Change,
   entry,
@@ -35,6 +34,7 @@ import { refuseTakenAddress } from './address-conflict.ts'
 import { changeOnce, ended, longestComment } from './decision.ts'
 import { hasReassigned, otherAdmins, overridesOwn, refuseAlone } from './own-reassignment.ts'
 import type { DecisionPorts } from './ports.ts'
+import { auditRefusals } from './refused-attempts.ts'
 
 /** An admin's decision and its reason, which everybody who may read the request sees. */
 const input = z.object({
@@ -68,8 +68,8 @@ async function decideInstead(
   if (decision === 'approved' && before?.status === 'pendingApproval' && before.requester.id !== actor.id)
     await refuseTakenAddress(context, before)
   return changeOnce(context, { requestId, attempt }, (request, at) => {
-    // The use case's permission is about admins; this refuses requests of another tenant.
-    authorize(actor, 'request.override', request)
+    // Refuses requests of another tenant.
+    authorize(actor, 'request.read', request)
     refuseOverride(request, actor)
     const open = openStage(request.approvals)
     if (decision === 'approved' && open && isExcluded(open, actor.id))

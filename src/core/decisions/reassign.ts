@@ -3,7 +3,6 @@ import { type ApprovalStage, isExcluded, nextTimerRun, openStage, undecided, wit
 import {
   approvalTimer,
   askApprovers,
-  auditRefusals,
   authorize,
   type Change,
   changeRequest,
@@ -31,6 +30,7 @@ import { colleagueOf, delegationsOf, realignment } from './delegation.ts'
 import { lapsedOf } from './membership.ts'
 import { otherAdmins } from './own-reassignment.ts'
 import type { DecisionPorts } from './ports.ts'
+import { auditRefusals } from './refused-attempts.ts'
 
 /** `from` may be omitted if it is clear: the approver who reassigns their own part, or the only undecided approver. */
 const input = z.object({

@@ -1,6 +1,6 @@
 import { type ApprovalStage, openStage, withStage } from '../approvals/index.ts'
 import { system } from '../audit/index.ts'
-import { type ChatRefusal, type Conversation, changeRequest, entry, type Request } from '../requests/index.ts'
+import { changeRequest, entry, type Request } from '../requests/index.ts'
 import {
   type CardKey,
   isForApprover,
@@ -10,7 +10,7 @@ import {
   type SystemContext,
   TenantError,
 } from '../shared/index.ts'
-import type { DecisionPorts } from './ports.ts'
+import type { ChatRefusal, Conversation, DecisionPorts } from './ports.ts'
 
 /** The audit action for a card that does not reach its person; `data` is `{person, card, why}`. */
 export const undelivered = 'not-told'

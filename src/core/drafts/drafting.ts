@@ -174,7 +174,7 @@ export const submitDraft = defineUseCase({
         ...(statusCard && { statusCard }),
         requestId,
         channel: 'chat',
-        async along() {
+        async alsoWrite() {
           // Another click has discarded or changed the draft, so this click is outdated.
           if (!(await ports.drafts.update(submitted)))
             throw new ProvisioningError('stale-version', because('formChanged'))

@@ -2,5 +2,4 @@
 export * from './codes.ts'
 export * from './explanation.ts'
 export * from './explanation-approval.ts'
-export * from './explanation-name.ts'
 export * from './explanation-time.ts'

@@ -221,7 +221,7 @@ export const plain: Around = { prefix: '', suffix: '', separator: '-' }
 const atOnce = 3
 
 /** Returns the first free name. Checks {@link atOnce} names at a time and stops after the first free one. */
-export async function firstFree(names: readonly string[], availabilityOf: AvailabilityOf): Promise<string | undefined> {
+async function firstFree(names: readonly string[], availabilityOf: AvailabilityOf): Promise<string | undefined> {
   for (let from = 0; from < names.length; from += atOnce) {
     const group = names.slice(from, from + atOnce)
     const results = await Promise.all(group.map((name) => availabilityOf(name)))

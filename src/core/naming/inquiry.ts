@@ -34,7 +34,7 @@ export interface CreatedResource {
 }
 
 /** Finds the request that holds a name, or the newest request except `but` that has created a resource with this name. */
-export interface CreatedResources {
+interface CreatedResources {
   find(requestId: string): Promise<Pick<CreatedResource, 'requester' | 'number'> | undefined>
   lastCreated(tenantId: string, name: ResourceName, but: string): Promise<CreatedResource | undefined>
 }

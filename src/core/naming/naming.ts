@@ -58,8 +58,7 @@ export interface Address {
 type Named = Pick<TemplateSnapshot, 'kind' | 'naming'>
 
 /** Returns the first allowed separator, or `''`. */
-export const separatorOf = (rule: Pick<NameRule, 'allowed'>): string =>
-  ['-', '_'].find((one) => allows(rule, one)) ?? ''
+const separatorOf = (rule: Pick<NameRule, 'allowed'>): string => ['-', '_'].find((one) => allows(rule, one)) ?? ''
 
 /**
  * Returns the address of a request by its template's naming policy. A name that leaves no characters falls back to the request's

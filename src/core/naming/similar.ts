@@ -165,7 +165,7 @@ const maxChecked = 25
 /** The maximum wait for each of the two searches, in milliseconds. After that the result is empty. */
 const patience = 1500
 
-export const similarResource = z.object({
+const similarResource = z.object({
   kind: resourceKind.optional().describe('The kind; absent for a site if the directory does not show it.'),
   displayName: z.string().describe('The name.'),
   address: z.string().describe('The URL of a site, or a mail address if the URL is unknown.'),

@@ -10,21 +10,28 @@ import {
   progressOf,
   questionOf,
 } from '../batches/index.ts'
-import { chatOf, lostRight, reached, recordUndelivered } from '../decisions/index.ts'
-import type { BatchNotice, ChatRefusal, Conversation, NoticeCard, NoticeOrder, Request } from '../requests/index.ts'
+import {
+  type ChatRefusal,
+  type Conversation,
+  chatOf,
+  lostRight,
+  reached,
+  recordUndelivered,
+} from '../decisions/index.ts'
+import type { Request } from '../requests/index.ts'
 import {
   type BatchSubject,
   checkBatchOrder,
   type JobOrder,
   type JobPayload,
+  noticeOrder,
   noticeSubject,
   PutOff,
   refreshBatchOrder,
   type SystemContext,
-  tellOrder,
 } from '../shared/index.ts'
 import type { BatchContent, NoticeContent, Outbox, WithdrawnContent } from './outbox.ts'
-import type { NotificationPorts } from './ports.ts'
+import type { BatchNotice, NoticeCard, NoticeOrder, NotificationPorts } from './ports.ts'
 
 /** Returns what a card about a batch shows now; undefined: it is out of date, or its person is not asked. */
 async function batchContent(
@@ -232,7 +239,7 @@ async function requesterDue(
   const { tenantId, batchId, requester, clientId } = progress.batch
   const notice = `${isBatchOver(progress) ? 'batch-end' : 'batch'}:${batchId}` as const
   if (clientId !== undefined || notices.some((one) => one.notice === notice)) return []
-  const order = tellOrder(tenantId, requester.id, notice)
+  const order = noticeOrder(tenantId, requester.id, notice)
   const chat = await ports.conversations.ofPerson(tenantId, requester.id)
   // Without a known chat, one job searches for the chat. When the chat is found, the missed cards are ordered.
   return chat && chat.closed === undefined ? [withoutId(order)] : [order]
@@ -240,7 +247,7 @@ async function requesterDue(
 
 /** The order without an id: an earlier job may have found nothing to ask, and ended. The store keeps the card unique. */
 function againOrder(tenantId: string, personId: string, batchId: string, stage: number): JobOrder {
-  return withoutId(tellOrder(tenantId, personId, `batch-ask:${batchId}:${stage}:0`))
+  return withoutId(noticeOrder(tenantId, personId, `batch-ask:${batchId}:${stage}:0`))
 }
 
 const withoutId = ({ id: _, ...order }: JobOrder): JobOrder => order as JobOrder

@@ -32,7 +32,7 @@ export function afterPartsCheck(
   before: BrokenParts,
   { at, parts }: { readonly at: string; readonly parts: readonly HealthPart[] },
   { confirmAfter, wellAfter }: ConfirmTimes,
-): { readonly broken: BrokenParts; readonly tell: readonly HealthNoticeKey[] } {
+): { readonly broken: BrokenParts; readonly notices: readonly HealthNoticeKey[] } {
   const isLongAgo = (moment: string, seconds: number) => Date.parse(at) - Date.parse(moment) >= seconds * 1000
   // A moment that lies ahead was written by the clock of another process, or before the clock was set back.
   const startOf = (moment: string | null | undefined) =>
@@ -58,6 +58,6 @@ export function afterPartsCheck(
     breaking: breaking.filter((one) => !joined.includes(one)).map(({ part: { name }, since }) => ({ name, since })),
     recovered: [...before.recovered.filter(({ part }) => !isBack(part.name)), ...recovered],
   }
-  const tell = [...joined.map(({ since }) => moreNotice(since)), ...recovered.map(({ until }) => lessNotice(until))]
-  return { broken, tell: [...new Set(tell)] }
+  const notices = [...joined.map(({ since }) => moreNotice(since)), ...recovered.map(({ until }) => lessNotice(until))]
+  return { broken, notices: [...new Set(notices)] }
 }

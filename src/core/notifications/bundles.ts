@@ -1,24 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import { recordUndelivered } from '../decisions/index.ts'
-import {
-  approvalsOf,
-  type ChatRefusal,
-  type Conversation,
-  type ListPage,
-  type NoticeOrder,
-  type Request,
-  type SentCard,
-} from '../requests/index.ts'
+import { type ChatRefusal, type Conversation, recordUndelivered } from '../decisions/index.ts'
+import { approvalsOf, type ListPage, type Request, type SentCard } from '../requests/index.ts'
 import {
   type CardKey,
   type JobOrder,
+  noticeOrder,
   noticeSubject,
   notifyOrder,
   type PutOff,
   type SystemContext,
-  tellOrder,
 } from '../shared/index.ts'
-import type { NotificationPorts } from './ports.ts'
+import type { NoticeOrder, NotificationPorts } from './ports.ts'
 
 /** One card with the links of several requests. */
 export interface LinksNotice {
@@ -78,7 +70,7 @@ export async function bundleLinks(
     const card = { personId, key, conversationId, activityId: null, state: 'bundled', bundleId } as const
     const bundled = await ports.sentCards.bundle(ids.map((id) => ({ ...card, requestId: id })))
     if (bundled.length < 2 || !bundled.includes(requestId)) throw new TooFew()
-    await ports.jobs.enqueue([tellOrder(tenantId, personId, `links:${bundleId}`)])
+    await ports.jobs.enqueue([noticeOrder(tenantId, personId, `links:${bundleId}`)])
     return true
   }
   return ports.work.transaction(store).catch((error: unknown) => {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import {
+  type Conversation,
   chatOf,
   checkForApproval,
   type ForApproval,
@@ -9,7 +10,7 @@ import {
   similarWaiting,
   withKnownFacts,
 } from '../decisions/index.ts'
-import { type Conversation, type Request, type SentCard, visible } from '../requests/index.ts'
+import { type Request, type SentCard, visible } from '../requests/index.ts'
 import {
   type Context,
   cardKey,

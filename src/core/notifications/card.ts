@@ -1,6 +1,8 @@
-import type { ChatRefusal, Conversation, NoticeOrder, SentCard } from '../requests/index.ts'
+import type { ChatRefusal, Conversation } from '../decisions/index.ts'
+import type { SentCard } from '../requests/index.ts'
 import type { JobPayload, PutOff } from '../shared/index.ts'
 import type { CardContent, CardPlace, SendResult } from './outbox.ts'
+import type { NoticeOrder } from './ports.ts'
 
 /** One card for one person: about a request, or a notice about no one request. */
 export type CardOrder = RequestCardOrder | NoticeOrder

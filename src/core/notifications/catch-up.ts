@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { isAdminStill } from '../decisions/index.ts'
+import { type Conversation, isAdminStill } from '../decisions/index.ts'
 import {
   askApprovers,
   batchJobs,
-  type Conversation,
   lateCard,
   lateStep,
   notifyLate,
@@ -15,10 +14,10 @@ import {
 import {
   type CardKey,
   type JobOrder,
+  noticeOrder,
   notifyOrder,
   refreshBatchOrder,
   type SystemContext,
-  tellOrder,
 } from '../shared/index.ts'
 import { again } from './bundles.ts'
 import { isStillDue } from './deliver-card.ts'
@@ -149,6 +148,6 @@ async function bundleApprovals(
     const cards = waiting.map(({ request, key }) => ({ ...own, requestId: request.requestId, key }))
     const bundled = await ports.sentCards.bundle(cards)
     // Another job may have ordered them meanwhile.
-    if (bundled.length > 0) await ports.jobs.enqueue(again([tellOrder(tenantId, id, `waiting:${bundleId}`)]))
+    if (bundled.length > 0) await ports.jobs.enqueue(again([noticeOrder(tenantId, id, `waiting:${bundleId}`)]))
   })
 }

@@ -1,40 +1,36 @@
 import { adminsOf, waitingFor, waitingStage } from '../approvals/index.ts'
-import { chatIfFound, chatOf, lostRight, reached, recordUndelivered } from '../decisions/index.ts'
-import {
-  type Conversation,
-  isAtWork,
-  isForMailbox,
-  lateCard,
-  lateStep,
-  type NoticeOrder,
-  outcomeCard,
-  type Request,
-  type SentCard,
-} from '../requests/index.ts'
+import { type Conversation, chatIfFound, chatOf, lostRight, reached, recordUndelivered } from '../decisions/index.ts'
+import { isForMailbox, lateCard, lateStep, outcomeCard, type Request, type SentCard } from '../requests/index.ts'
 import {
   type CardKey,
   cardSubject,
   isDirectoryAway,
   isForApprover,
   isReadyCard,
+  noticeOrder,
   notifyOrder,
   PutOff,
   type SystemContext,
   TenantError,
-  tellOrder,
 } from '../shared/index.ts'
 import { bundleLinks, nameInLine } from './bundles.ts'
 import type { Card, CardOrder, RequestCardOrder } from './card.ts'
 import { formOf } from './newest-card.ts'
 import { noticeOf } from './notice-card.ts'
 import { currentCard, type Outbox, type RequestCard } from './outbox.ts'
-import type { NotificationPorts } from './ports.ts'
+import type { NoticeOrder, NotificationPorts } from './ports.ts'
 
 /**
  * The attempt, 15 to 30 seconds after the first, at which a card ends silently for a person without a known chat while
  * Microsoft Graph does not answer. Cards for approvers continue. Missed cards are ordered when the chat is found.
  */
 const lastLookUp = 4
+
+/** The longest time of sending, in milliseconds. A `sending` that started earlier has failed. */
+const longestSending = 120_000
+/** Whether a process may still be sending the card. */
+const isAtWork = ({ updatedAt }: { readonly updatedAt?: Date }, now: Date): boolean =>
+  updatedAt !== undefined && now.getTime() - updatedAt.getTime() < longestSending
 
 /**
  * Delivers one card to one person, once. Writes the record `sending` before the card is sent, so that a later attempt finds
@@ -240,7 +236,7 @@ export async function notifyAdmins(
   if ('card' in about && !request) return
   const admins = await adminsOf(ports, settings)
   if (!('card' in about))
-    return ports.jobs.enqueue(admins.map(({ id }) => tellOrder(settings.tenantId, id, about.notice)))
+    return ports.jobs.enqueue(admins.map(({ id }) => noticeOrder(settings.tenantId, id, about.notice)))
   const { kind } = cardSubject(about.card)
   const without = kind === 'outcome' || kind === 'late' ? request?.requester.id : undefined
   const people = admins.filter(({ id }) => id !== without)

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { adminsOf, askedSince, openStage } from '../approvals/index.ts'
-import { chatIfFound, havingDigest } from '../decisions/index.ts'
+import { type Conversation, chatIfFound, havingDigest } from '../decisions/index.ts'
 import { currentHealth, type HealthState, type QueueEntry, readStuck } from '../operations/index.ts'
-import type { Conversation, NoticeOrder, Request } from '../requests/index.ts'
+import type { Request } from '../requests/index.ts'
 import {
   type Actor,
   actorFor,
@@ -10,13 +10,13 @@ import {
   dayIn,
   defineUseCase,
   momentOf,
+  noticeOrder,
   ProvisioningError,
   type SystemContext,
-  tellOrder,
   weekdayOf,
   weekOf,
 } from '../shared/index.ts'
-import type { NotificationPorts } from './ports.ts'
+import type { NoticeOrder, NotificationPorts } from './ports.ts'
 
 /** A request that waits for a person's decision, and since when (ISO 8601). */
 export interface AwaitedEntry {
@@ -163,7 +163,7 @@ export async function orderDigests(context: SystemContext<NotificationPorts>): P
         const isFree = weekOf(locale).weekend.includes(weekdayOf(day))
         return isFree || momentOf(day, digest.hour, timeZone) > now
           ? []
-          : [tellOrder(tenantId, personId, `digest:${day}`)]
+          : [noticeOrder(tenantId, personId, `digest:${day}`)]
       }),
     )
   await order(await ports.digests.awaited(tenantId))

@@ -1,10 +1,23 @@
 import { setTimeout } from 'node:timers/promises'
 import { adminsOf } from '../approvals/index.ts'
 import { currentHealth, type HealthPart, type HealthReport } from '../operations/index.ts'
-import type { NoticeOrder, NoticeStore } from '../requests/index.ts'
-import { type HealthNoticeKey, type HealthTurn, type JobOrder, type SystemContext, tellOrder } from '../shared/index.ts'
+
+import {
+  type HealthNoticeKey,
+  type HealthTurn,
+  type JobOrder,
+  noticeOrder,
+  type SystemContext,
+} from '../shared/index.ts'
 import { afterPartsCheck, brokenOf, firstBroken, moreNotice } from './broken-parts.ts'
-import type { HealthWatch, HealthWatchStore, NotificationPorts, WatchOfParts } from './ports.ts'
+import type {
+  HealthWatch,
+  HealthWatchStore,
+  NoticeOrder,
+  NoticeStore,
+  NotificationPorts,
+  WatchOfParts,
+} from './ports.ts'
 
 /** When admins are notified about the health of the service, in seconds. */
 export const watchTimes = {
@@ -21,7 +34,7 @@ export const watchTimes = {
 export type WatchTimes = { readonly [K in keyof typeof watchTimes]: number }
 
 /** One check of the service's health. */
-export interface HealthCheck {
+interface HealthCheck {
   readonly at: string
   /** The red parts. */
   readonly parts: readonly HealthPart[]
@@ -47,7 +60,7 @@ export function afterCheck(
   before: HealthWatch | undefined,
   { at, parts }: HealthCheck,
   times: Pick<WatchTimes, 'confirmAfter' | 'wellAfter'> = watchTimes,
-): { readonly watch: HealthWatch; readonly tell: readonly HealthNoticeKey[] } {
+): { readonly watch: HealthWatch; readonly notices: readonly HealthNoticeKey[] } {
   const next = (known: WatchOfParts | undefined, red: HealthPart[]) => afterCheckOf(known, { at, parts: red }, times)
   const isEarlier = isOfCredentials(before)
   const credentials = next(isEarlier ? before : before?.credentials, parts.filter(isCredential))
@@ -56,33 +69,33 @@ export function afterCheck(
     parts.filter((part) => !isCredential(part)),
   )
   // Both have the same key if they turned red, or well, at the same check: then one card names both.
-  const isApart = (key: HealthNoticeKey) => credentials.watch.state === 'well' && !others.tell.includes(key)
-  const ofCredentials = credentials.tell.map((key) => (isApart(key) ? (`${key}${alone}` as HealthNoticeKey) : key))
-  const tell = new Set([...others.tell, ...ofCredentials])
-  return { watch: { ...others.watch, credentials: credentials.watch }, tell: [...tell] }
+  const isApart = (key: HealthNoticeKey) => credentials.watch.state === 'well' && !others.notices.includes(key)
+  const ofCredentials = credentials.notices.map((key) => (isApart(key) ? (`${key}${alone}` as HealthNoticeKey) : key))
+  const notices = new Set([...others.notices, ...ofCredentials])
+  return { watch: { ...others.watch, credentials: credentials.watch }, notices: [...notices] }
 }
 
 function afterCheckOf(
   before: WatchOfParts | undefined,
   check: HealthCheck,
   times: Pick<WatchTimes, 'confirmAfter' | 'wellAfter'>,
-): { readonly watch: WatchOfParts; readonly tell: readonly HealthNoticeKey[] } {
+): { readonly watch: WatchOfParts; readonly notices: readonly HealthNoticeKey[] } {
   const { at, parts } = check
   const isRed = parts.length > 0
   const known = before ?? { state: 'well', since: at, turning: null, red: null }
-  const { watch, tell } = known.state === 'red' ? afterRedCheck(known, check, times) : { watch: known, tell: [] }
-  if (isRed === (known.state === 'red')) return { watch: { ...watch, turning: null }, tell }
+  const { watch, notices } = known.state === 'red' ? afterRedCheck(known, check, times) : { watch: known, notices: [] }
+  if (isRed === (known.state === 'red')) return { watch: { ...watch, turning: null }, notices }
   // One that lies ahead was written by the clock of another process, or before the clock was set back.
   const turning = known.turning !== null && Date.parse(known.turning) <= Date.parse(at) ? known.turning : at
   if (Date.parse(at) - Date.parse(turning) < (isRed ? times.confirmAfter : times.wellAfter) * 1000)
-    return { watch: { ...watch, turning }, tell }
+    return { watch: { ...watch, turning }, notices }
   if (isRed) {
     const red = { since: turning, parts: [...parts] }
     const broken = firstBroken(parts, turning)
-    return { watch: { state: 'red', since: turning, turning: null, red, broken }, tell: [redNotice(turning)] }
+    return { watch: { state: 'red', since: turning, turning: null, red, broken }, notices: [redNotice(turning)] }
   }
   const since = known.red?.since ?? known.since
-  return { watch: { ...watch, state: 'well', since: turning, turning: null }, tell: [wellNotice(since)] }
+  return { watch: { ...watch, state: 'well', since: turning, turning: null }, notices: [wellNotice(since)] }
 }
 
 /** Returns the result after one more check of a trouble, with the notices about its single parts. */
@@ -90,12 +103,12 @@ function afterRedCheck(
   watch: WatchOfParts,
   check: HealthCheck,
   times: Pick<WatchTimes, 'confirmAfter' | 'wellAfter'>,
-): { readonly watch: WatchOfParts; readonly tell: readonly HealthNoticeKey[] } {
-  const { broken, tell } = afterPartsCheck(brokenOf(watch), check, times)
-  if (!watch.red) return { watch: { ...watch, broken }, tell }
+): { readonly watch: WatchOfParts; readonly notices: readonly HealthNoticeKey[] } {
+  const { broken, notices } = afterPartsCheck(brokenOf(watch), check, times)
+  if (!watch.red) return { watch: { ...watch, broken }, notices }
   const { parts } = watch.red
   const further = broken.red.map(({ part }) => part).filter(({ name }) => !parts.some((part) => part.name === name))
-  return { watch: { ...watch, red: { ...watch.red, parts: [...parts, ...further] }, broken }, tell }
+  return { watch: { ...watch, red: { ...watch.red, parts: [...parts, ...further] }, broken }, notices }
 }
 
 /** The cards about one time of trouble are named by when it began. */
@@ -196,13 +209,13 @@ export function createHealthWatcher(
   /** The new result and the cards about it are stored in one transaction. */
   const keep = (check: HealthCheck, known: readonly string[]) =>
     ports.work.transaction(async () => {
-      const { watch, tell } = afterCheck(await ports.healthWatch.lock(tenantId), check, times)
+      const { watch, notices } = afterCheck(await ports.healthWatch.lock(tenantId), check, times)
       await ports.healthWatch.put(tenantId, watch)
-      if (tell.length === 0) return
+      if (notices.length === 0) return
       // The trouble may be the directory, so admins who are known already do not wait for it.
-      const orders = tell.flatMap((notice): JobOrder[] => [
+      const orders = notices.flatMap((notice): JobOrder[] => [
         { name: 'tell-admins', payload: { v: 1, notice } },
-        ...known.map((personId) => tellOrder(tenantId, personId, notice)),
+        ...known.map((personId) => noticeOrder(tenantId, personId, notice)),
       ])
       await ports.jobs.enqueue(orders)
     })

@@ -1,6 +1,6 @@
 import { isAdminStill, reached } from '../decisions/index.ts'
 import { erasureNotice, readRetentionNotice } from '../privacy/index.ts'
-import type { NoticeOrder } from '../requests/index.ts'
+
 import { isDirectoryAway, noticeSubject, type SystemContext } from '../shared/index.ts'
 import { batchCardOf, batchReached, batchUndelivered, isBatchContent, newBatchContent } from './batch-cards.ts'
 import { bundledIn, nameInLine, refreshBundled, refuseBundle, requestsOfBundle, waitingNotice } from './bundles.ts'
@@ -8,7 +8,7 @@ import type { Card } from './card.ts'
 import { readDigestNotice } from './digest.ts'
 import { readHealthNotice } from './health-watch.ts'
 import type { NoticeContent } from './outbox.ts'
-import type { NotificationPorts } from './ports.ts'
+import type { NoticeOrder, NotificationPorts } from './ports.ts'
 
 /** A notice. A person without a chat gets none, without an error. An approver gets the app for a question about a batch. */
 export function noticeOf(context: SystemContext<NotificationPorts>, order: NoticeOrder): Card {

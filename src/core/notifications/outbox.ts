@@ -2,13 +2,17 @@ import { everAsked } from '../approvals/index.ts'
 import type { BatchProgress, BatchQuestion } from '../batches/index.ts'
 import {
   type ApprovalFacts,
+  type Attention,
+  attentionOf,
+  type ChatRefusal,
+  type Conversation,
   checkForApproval,
   type DecisionPorts,
   type LostRight,
   nothingKnown,
 } from '../decisions/index.ts'
 import type { ErasureNotice, RetentionNotice } from '../privacy/index.ts'
-import { type Attention, attentionOf, type ChatRefusal, type Conversation, type Request } from '../requests/index.ts'
+import type { Request } from '../requests/index.ts'
 import {
   type CardKey,
   type CardRank,
@@ -47,7 +51,7 @@ export type BatchContent = { readonly isAdmin: false } & (
   | { readonly kind: 'batch' | 'batch-end'; readonly progress: BatchProgress }
 )
 /** A card in one line, because a newer card of the person shows the request. */
-export interface MovedCard {
+interface MovedCard {
   readonly kind: 'moved'
   readonly request: Request
   readonly form: Exclude<CardForm, 'full'>

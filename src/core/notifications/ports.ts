@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { healthPart, healthPartName, type OperationPorts } from '../operations/index.ts'
-import type { NoticeStore } from '../requests/index.ts'
+import type { NoticeKey } from '../shared/index.ts'
 
 /** Leaves out parts of another version. */
 const ofKnownParts = <T extends z.ZodType>(item: T) =>
@@ -43,6 +43,41 @@ export interface HealthWatchStore {
   /** Reads the result and locks it until the transaction ends. */
   lock(tenantId: string): Promise<HealthWatch | undefined>
   put(tenantId: string, watch: HealthWatch): Promise<void>
+}
+
+/** A notice and its recipient. */
+export interface NoticeOrder {
+  readonly tenantId: string
+  readonly personId: string
+  readonly notice: NoticeKey
+}
+export interface SentNotice {
+  /** An old `sending`, and `unknown`: the arrival is unknown. */
+  readonly state: 'sending' | 'sent' | 'unknown'
+  readonly updatedAt: Date
+}
+/** The card of a notice in a chat, and what it shows, so that only a changed card is updated. */
+export interface NoticeCard {
+  readonly activityId: string
+  readonly shown: string
+}
+/** A notice about a batch, with its card if the card can be updated. */
+export interface BatchNotice extends NoticeOrder {
+  readonly state: SentNotice['state']
+  readonly card?: NoticeCard | undefined
+}
+/** Stores the notices that are being sent or were sent. */
+export interface NoticeStore {
+  find(order: NoticeOrder): Promise<SentNotice | undefined>
+  /** Stores a notice before it is sent. Returns false if it exists, so that only one of two processes sends it. */
+  claim(order: NoticeOrder): Promise<boolean>
+  put(order: NoticeOrder, state: SentNotice['state'], card?: NoticeCard): Promise<void>
+  /** Stores what a sent card shows now. Returns false if another job has updated or removed the card since `before`. */
+  replaceShown(order: NoticeOrder, before: NoticeCard, shown: string): Promise<boolean>
+  /** Returns all notices about a batch. */
+  ofBatch(tenantId: string, batchId: string): Promise<BatchNotice[]>
+  remove(order: NoticeOrder): Promise<void>
+  forgetOld(at: Date): Promise<void>
 }
 
 /** The ports that this room and the rooms above it need. */

@@ -1,10 +1,9 @@
 import { z } from 'zod'
-import { noteAct } from '../audit/index.ts'
+import { auditAct } from '../audit/index.ts'
 import { type Context, defineUseCase, type SystemContext } from '../shared/index.ts'
 import { troubledEndpoints } from '../webhooks/index.ts'
 import { countDeadLetters } from './dead-letters.ts'
-import { failingAfter } from './failing-kinds.ts'
-import { credentialParts, dayMilliseconds, judgeHealth, microsoft365Parts, ownParts } from './health.ts'
+import { credentialParts, dayMilliseconds, failingAfter, judgeHealth, microsoft365Parts, ownParts } from './health.ts'
 import { type HealthReport, reportOf } from './health-report.ts'
 import {
   judgeAdminHosts,
@@ -143,7 +142,7 @@ const serviceCheck: DefinedCheck<OperationPorts> = defineCheck({
 })
 
 /** All checks. Each part of a report comes from one check. */
-export const healthChecks: readonly DefinedCheck<OperationPorts>[] = [serviceCheck, ...installationChecks]
+const healthChecks: readonly DefinedCheck<OperationPorts>[] = [serviceCheck, ...installationChecks]
 
 /**
  * Checks the service and its dependencies. A part that does not answer is red or not checked; nothing throws. Expensive
@@ -187,7 +186,7 @@ export const readCertificate = defineUseCase({
     const { ports, actor } = context
     const reading = await ports.connection.readCertificate()
     const { endsAt } = ports.connection.certificate()
-    await noteAct(ports, actor, 'certificate-read', { reading, endsAt: endsAt?.toISOString() ?? null })
+    await auditAct(ports, actor, 'certificate-read', { reading, endsAt: endsAt?.toISOString() ?? null })
     return { reading, report: await currentHealth(context) }
   },
 })

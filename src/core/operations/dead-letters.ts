@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { noteAct } from '../audit/index.ts'
+import { auditAct } from '../audit/index.ts'
 import { retryRequest } from '../decisions/index.ts'
 import { entry, type Request } from '../requests/index.ts'
 import {
@@ -115,7 +115,7 @@ export const replayDeadLetter = defineUseCase({
         return
       }
       if (!(await ports.deadLetters.replay(letterId))) throw notOnTheList()
-      if (!request) return noteAct(ports, actor, 'job-replayed', { job, about: job, problem })
+      if (!request) return auditAct(ports, actor, 'job-replayed', { job, about: job, problem })
       const at = ports.clock.now().toISOString()
       const replayed = entry({ ...request, updatedAt: at }, actor, 'replayed', { data: { job, problem } })
       await ports.audit.append([replayed], { version: request.version })
@@ -134,7 +134,7 @@ export const dismissDeadLetter = defineUseCase({
     await ports.work.transaction(async () => {
       const { job, request, problem } = await openJob(ports, letterId)
       if (!(await ports.deadLetters.settle(letterId, { personId: actor.id, why: 'dismissed' }))) throw notOnTheList()
-      if (!request) return noteAct(ports, actor, 'job-dismissed', { job, about: job, problem })
+      if (!request) return auditAct(ports, actor, 'job-dismissed', { job, about: job, problem })
       const at = ports.clock.now().toISOString()
       const dismissed = entry({ ...request, updatedAt: at }, actor, 'dismissed', { data: { job, problem } })
       await ports.audit.append([dismissed], { version: request.version })

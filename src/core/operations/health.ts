@@ -1,8 +1,7 @@
 import type { DirectorySightings } from '../provisioning/index.ts'
 import type { ServiceHealth } from '../resources/index.ts'
-import type { Settings } from '../shared/index.ts'
+import { type ResourceKind, resourceKinds, type Settings } from '../shared/index.ts'
 import type { WebhookEndpoint } from '../webhooks/index.ts'
-import { type EndedRequest, failingAfter, failingKinds } from './failing-kinds.ts'
 import {
   fewestCalls,
   type HealthPart,
@@ -14,10 +13,14 @@ import {
 } from './health-report.ts'
 import { type ClockFacts, judgeClock } from './installation.ts'
 import type { CertificateFacts, OwnHealth, SeenProcess, ServiceTraffic, SignInFacts } from './ports.ts'
+import type { EndedRequest } from './stats.ts'
 
 export const dayMilliseconds = 86_400_000
 /** A process that has not reported for this long, in seconds, has stopped unexpectedly or hangs. */
 export const silentAfterSeconds = 30
+
+/** A kind fails when its latest requests all failed: this many, within this many days. */
+export const failingAfter = { requests: 5, days: 7 } as const
 
 /** The facts of a health report. Facts from the database are null while it does not answer. */
 export interface HealthFacts {
@@ -91,6 +94,20 @@ function watchdogPart(watchedAt: Date | null, at: Date): HealthPart {
 function deadLettersPart(count: number): HealthPart {
   const state = stateBy('deadLetters', 'count', count)
   return { name: 'deadLetters', state, says: count === 0 ? 'noDeadLetters' : 'deadLetters', count }
+}
+
+/**
+ * Returns the kinds whose latest requests all failed. Rates need many requests, so a small organisation would never see
+ * that nothing works.
+ */
+export function failingKinds(ended: readonly EndedRequest[]): ResourceKind[] {
+  return resourceKinds.filter((kind) => {
+    const latest = ended
+      .filter((one) => one.kind === kind)
+      .toSorted((one, other) => other.at.getTime() - one.at.getTime())
+      .slice(0, failingAfter.requests)
+    return latest.length === failingAfter.requests && latest.every(({ status }) => status === 'failed')
+  })
 }
 
 function requestsPart(ended: readonly EndedRequest[]): HealthPart {

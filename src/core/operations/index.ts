@@ -5,7 +5,6 @@
 
 export * from './checks.ts'
 export * from './dead-letters.ts'
-export * from './failing-kinds.ts'
 export * from './health.ts'
 export * from './health-report.ts'
 export * from './installation.ts'

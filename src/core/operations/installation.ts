@@ -30,7 +30,7 @@ export type DatabaseFacts =
 export type EndpointFacts = { readonly answer: 'own' } | { readonly answer: 'other' | 'none'; readonly problem: string }
 
 /** The app of TEAMS_APP_ID in the organisation's catalogue. `unseen`: the service may not read the catalogue. */
-export type CatalogueFacts = 'nothing' | 'unseen' | 'notSet' | { readonly version: string; readonly ownVersion: string }
+type CatalogueFacts = 'nothing' | 'unseen' | 'notSet' | { readonly version: string; readonly ownVersion: string }
 
 /** The difference between our clock and Microsoft's, by the `Date` of its last answer. Positive: ours is fast. */
 export interface ClockFacts {
@@ -180,7 +180,7 @@ export function judgeClock({ aheadSeconds }: ClockFacts): HealthPart[] {
  * An id of ADMINS and the number of admins that it names. 0: an unknown id, a blocked account, a guest or an empty
  * group.
  */
-export interface NamedAdmin {
+interface NamedAdmin {
   readonly id: string
   readonly people: number
 }
@@ -205,7 +205,7 @@ export function judgeAdmins(all: readonly NamedAdmin[]): HealthPart[] {
 }
 
 /** The enabled templates, and their approvers that are not in the directory. */
-export interface TemplateFacts {
+interface TemplateFacts {
   readonly count: number
   /** Pairs of a template's name and an id. */
   readonly missing: readonly { readonly template: string; readonly id: string }[]

@@ -1,14 +1,7 @@
 import { z } from 'zod'
 import { type ApprovalStage, openStage, personOrMembers, waitingFor } from '../approvals/index.ts'
-import {
-  type Attention,
-  attentionOf,
-  deadlines,
-  type LostPeople,
-  type Request,
-  type RequestQuery,
-  sinceOf,
-} from '../requests/index.ts'
+import { type Attention, attentionOf, deadlines, type LostPeople, sinceOf } from '../decisions/index.ts'
+import type { Request, RequestQuery } from '../requests/index.ts'
 import { type Context, defineUseCase, openStates, type SystemContext, TenantError } from '../shared/index.ts'
 import { countDeadLetters } from './dead-letters.ts'
 import type { OperationPorts } from './ports.ts'
@@ -150,7 +143,7 @@ type Membership = NonNullable<ApprovalStage['membership']>
  * Returns, by request, the approvers who can no longer decide: they are not in the directory, are blocked, or have left the
  * group that made them approvers. Undefined when the directory does not answer in time. Uses few calls for all requests.
  */
-export async function departedPeople(
+async function departedPeople(
   context: SystemContext<OperationPorts>,
   requests: readonly Request[],
 ): Promise<ReadonlyMap<string, LostPeople> | undefined> {

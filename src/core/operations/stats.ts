@@ -6,11 +6,11 @@ import {
   instant,
   type Period,
   person,
+  type ResourceKind,
   requestState,
   resourceKind,
   type Span,
 } from '../shared/index.ts'
-import type { EndedRequest } from './failing-kinds.ts'
 
 const count = z.int().min(0)
 /** Durations in seconds: median and 95th percentile. Null without durations. */
@@ -77,6 +77,13 @@ export interface SubmittedRow {
   readonly count: number
 }
 type Measured = Pick<Figures, 'decided' | 'rejected' | 'made' | 'failed' | 'toDecision' | 'toCompletion' | 'work'>
+/** A request that has succeeded or failed. A retried or cancelled request has neither state. */
+export interface EndedRequest {
+  readonly kind: ResourceKind
+  readonly status: 'succeeded' | 'failed'
+  readonly at: Date
+}
+
 export interface StatsStore {
   submitted(tenantId: string, span: Span): Promise<SubmittedRow[]>
   countSubmitted(tenantId: string, span: Span): Promise<number>

@@ -1,6 +1,6 @@
 import { distance } from 'fastest-levenshtein'
 import { z } from 'zod'
-import { noteAct } from '../audit/index.ts'
+import { auditAct } from '../audit/index.ts'
 import { likeness, namesFor } from '../naming/index.ts'
 import { maxCounted } from '../requests/index.ts'
 import {
@@ -197,7 +197,7 @@ export const switchTemplate = defineUseCase({
       const isPut =
         before.version === expected && (await ports.templates.put(actor.tenantId, written, expected, change))
       const about = { templateId: id, about: written.name, version: written.version, active }
-      if (isPut) await noteAct(ports, actor, 'template-switched', about)
+      if (isPut) await auditAct(ports, actor, 'template-switched', about)
       return isPut
     })
     if (!isWritten) throw new ProvisioningError('stale-version', because('templateStale'))
@@ -261,7 +261,7 @@ export const putTemplate = defineUseCase({
       await ports.endpoints.forget(actor.tenantId, id)
       const { name, version } = written
       const changed = before ? changedKeys(before, written) : []
-      await noteAct(ports, actor, 'template-written', { templateId: id, about: name, version, changed })
+      await auditAct(ports, actor, 'template-written', { templateId: id, about: name, version, changed })
       return true
     })
     if (!isWritten) throw new ProvisioningError('stale-version', because(staleReason(expected, before)))

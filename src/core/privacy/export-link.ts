@@ -28,7 +28,7 @@ export interface ExportTicket extends ExportContent {
   readonly until: Date
 }
 /** A ticket under the SHA-256 hash of its link's random part, so that the stored ticket alone opens nothing. */
-export interface IssuedTicket extends ExportTicket {
+interface IssuedTicket extends ExportTicket {
   readonly hash: string
 }
 export interface StoredTicket extends IssuedTicket {
@@ -74,7 +74,7 @@ export function sealTicket(key: Uint8Array, ticket: ExportTicket): { token: stri
 }
 
 /** The parts of a link with a valid form. */
-export interface LinkParts {
+interface LinkParts {
   readonly hash: string
   readonly random: Uint8Array
   readonly seal: Uint8Array
@@ -89,7 +89,7 @@ export function partsOfToken(token: string): LinkParts | undefined {
   return { hash: hashOfRandom(random), random, seal: bytes.subarray(randomLength) }
 }
 
-export type LinkState = 'open' | 'changed' | 'used' | 'expired'
+type LinkState = 'open' | 'changed' | 'used' | 'expired'
 
 /**
  * The state of a link and its stored ticket at this time. `changed`: this key did not seal this ticket for this link, or

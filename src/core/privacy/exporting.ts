@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { noteAct } from '../audit/index.ts'
+import { auditAct } from '../audit/index.ts'
 import { authorize } from '../requests/index.ts'
 import {
   type Actor,
@@ -92,7 +92,7 @@ export const offerExport = defineUseCase({
     const formats = ['csv', 'json'] as const
     const contents = kinds.flatMap((what) => formats.map((format) => ({ ...days, what, format })))
     const { links, until } = await issueLinks(ports, settings, actor, contents, (until) =>
-      noteAct(ports, actor, 'exported', { ...days, until }),
+      auditAct(ports, actor, 'exported', { ...days, until }),
     )
     return { ...days, ...counted, until, links }
   },
@@ -138,7 +138,7 @@ export const offerPersonExport = defineUseCase({
     const today = ports.clock.now().toISOString().slice(0, 10)
     const content = { what: 'person', format: 'json', from: today, to: today, personId: person.id } as const
     const { links, until } = await issueLinks(ports, settings, actor, [content], (until) =>
-      noteAct(ports, actor, 'person-exported', { personId: person.id, until }),
+      auditAct(ports, actor, 'person-exported', { personId: person.id, until }),
     )
     return { person, url: links[0]?.url ?? '', until }
   },
@@ -188,7 +188,7 @@ export async function openExport(
   const { what, format, from, to, personId } = ticket
   const isFirst = await ports.work.transaction(async () => {
     if (!(await ports.exportTickets.use(ticket.hash, at))) return false
-    await noteAct(ports, actor, 'export-read', { what, format, ...(what === 'person' ? { personId } : { from, to }) })
+    await auditAct(ports, actor, 'export-read', { what, format, ...(what === 'person' ? { personId } : { from, to }) })
     return true
   })
   if (!isFirst) return { state: 'used' }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { Delegation } from '../approvals/index.ts'
-import { canonical, type KnownPerson, noteAct, type OrganisationAction } from '../audit/index.ts'
-import { noteEnd, noteExpired } from '../decisions/index.ts'
+import { auditAct, canonical, type KnownPerson, type OrganisationAction } from '../audit/index.ts'
+import { auditDelegationEnd, auditExpiredDelegations } from '../decisions/index.ts'
 import { isForMailbox, type Request } from '../requests/index.ts'
 import {
   asking,
@@ -12,11 +12,11 @@ import {
   isTerminal,
   type JobPayload,
   jobId,
+  noticeOrder,
   openStates,
   type Person,
   ProvisioningError,
   type SystemContext,
-  tellOrder,
 } from '../shared/index.ts'
 import { knownPerson, personOf } from './known-person.ts'
 import { mentions, requestWithout } from './person-redaction.ts'
@@ -24,7 +24,7 @@ import { type ErasureCounts, erasureCounts, type PrivacyPorts } from './ports.ts
 import { writeAside } from './retention.ts'
 
 /** The open work that blocks the erasure of a person. */
-export interface ErasureBlocks {
+interface ErasureBlocks {
   readonly open: readonly Request[]
   readonly waiting: readonly Request[]
   /** Requests of others that have not ended and would make them an owner, or give them access. */
@@ -95,7 +95,7 @@ function needsPerson(request: Request, personId: string): boolean {
 }
 
 /** The result of a click: `mismatch`: the address was not typed; `blocked`: the person cannot be erased now. */
-export type ErasureOrdered = { readonly state: 'ordered' | 'mismatch' | 'blocked'; readonly erasure: Erasure }
+type ErasureOrdered = { readonly state: 'ordered' | 'mismatch' | 'blocked'; readonly erasure: Erasure }
 
 /**
  * Orders the erasure of a person, once for each card: `erasureId` is the card's. Orders nothing without the person's
@@ -113,7 +113,7 @@ export const orderErasure = defineUseCase({
     await ports.work.transaction(async () => {
       const order = { tenantId: actor.tenantId, personId: id, by: actor.id, erasureId }
       if (await erasureEntry(ports, order, 'erasure-ordered')) return
-      await noteAct(ports, actor, 'erasure-ordered', { personId: id, erasureId })
+      await auditAct(ports, actor, 'erasure-ordered', { personId: id, erasureId })
       const job = {
         name: 'erase-person',
         payload: { v: 1, ...order },
@@ -140,7 +140,7 @@ export async function erasePerson(system: SystemContext<PrivacyPorts>, order: Er
   const context = { ...system, actor: admin }
   if (await isBlockedNow(context, order)) return end(context, order, 'erasure-stopped')
   // First, while the names of the people in delegations are still stored.
-  await noteExpired(ports, tenantId)
+  await auditExpiredDelegations(ports, tenantId)
   const person = await knownPerson(ports, tenantId, personId)
   const forgotten = await forget(context, person, order)
   let requests = 0
@@ -171,8 +171,8 @@ async function end(
   removed?: ErasureCounts,
 ): Promise<void> {
   await ports.work.transaction(async () => {
-    await noteAct(ports, actor, action, { personId, erasureId, ...(removed && { removed }) })
-    await ports.jobs.enqueue([tellOrder(tenantId, by, `erased:${personId}:${erasureId}`)])
+    await auditAct(ports, actor, action, { personId, erasureId, ...(removed && { removed }) })
+    await ports.jobs.enqueue([noticeOrder(tenantId, by, `erased:${personId}:${erasureId}`)])
   })
 }
 
@@ -187,7 +187,7 @@ async function forget(
     const forgotten = { ...(await ports.personData.forget(actor.tenantId, person)), requests: 0, entries: 0 }
     if (before?.removed) return before.removed
     const { personId, erasureId } = order
-    await noteAct(ports, actor, 'erasure-begun', { personId, erasureId, removed: forgotten })
+    await auditAct(ports, actor, 'erasure-begun', { personId, erasureId, removed: forgotten })
     return forgotten
   })
 }
@@ -218,12 +218,12 @@ export const endDelegationsOf = defineUseCase({
     const erasure = await readErasure.handle(context, { personId })
     const at = ports.clock.now().toISOString()
     if (erasure.isYou) throw new ProvisioningError('forbidden', because('erasureOfSelf'))
-    await noteExpired(ports, tenantId)
+    await auditExpiredDelegations(ports, tenantId)
     await ports.work.transaction(async () => {
       for (const { person, delegationId } of erasure.blocks.delegations) {
         const ended = await ports.delegations.end(tenantId, person.id, at)
         if (!ended) continue
-        await noteEnd(context, ended, 'erasure')
+        await auditDelegationEnd(context, ended, 'erasure')
         const payload = { v: 1, tenantId, personId: person.id } as const
         await ports.jobs.enqueue([
           { name: 'realign-approvals', payload, id: jobId('realign-approvals', delegationId, 'back') },

@@ -132,7 +132,26 @@ export interface DirectorySightings {
   forgetOld(at: Date): Promise<void>
 }
 
+/** The created resources that no longer exist. */
+export interface GoneResources {
+  /**
+   * Returns requests of a template whose resource may have been deleted or restored, by number. `hour`: only a
+   * twenty-fourth of them, another one for each hour of the day.
+   */
+  toCheck(query: {
+    readonly tenantId: string
+    readonly templateId: string
+    readonly endedBefore: Date
+    readonly hour: number | undefined
+    readonly after: number
+    readonly limit: number
+  }): Promise<Request[]>
+  /** Stores which requests still have their resource. */
+  note(tenantId: string, at: Date, exists: ReadonlyMap<string, boolean>): Promise<void>
+}
+
 /** The ports that this room and the rooms above it need. */
 export interface ProvisioningPorts extends DecisionPorts {
   readonly sightings: DirectorySightings
+  readonly goneResources: GoneResources
 }

@@ -1,16 +1,7 @@
 import { openStage } from '../approvals/index.ts'
 import { system } from '../audit/index.ts'
-import { noteExpired } from '../decisions/index.ts'
-import {
-  attentionOf,
-  type Change,
-  changeRequest,
-  deadlines,
-  directoryPoll,
-  entry,
-  type Request,
-  withOpenStage,
-} from '../requests/index.ts'
+import { attentionOf, auditExpiredDelegations, deadlines } from '../decisions/index.ts'
+import { type Change, changeRequest, directoryPoll, entry, type Request, withOpenStage } from '../requests/index.ts'
 import { type JobOrder, jobId, notifyAdminsOrder, type Settings, type SystemContext } from '../shared/index.ts'
 import type { ProvisioningPorts } from './completion.ts'
 
@@ -38,8 +29,8 @@ export async function watch(
     tenantId: settings.tenantId,
     queuedBefore: before(deadlines.queued),
     provisioningBefore: before(deadlines.provisioning),
-    askedBefore: before(deadlines.pendingApproval),
-    madeBefore: before(polledSeconds),
+    submittedBefore: before(deadlines.pendingApproval),
+    createdBefore: before(polledSeconds),
     underWay,
     limit: maxOfARun,
   })
@@ -51,7 +42,7 @@ export async function watch(
   }
   for (const requestId of await ports.requests.waitingBut(settings.tenantId, timed, maxOfARun))
     await orderTimers(context, requestId).catch((error: unknown) => failures.push({ requestId, error }))
-  await noteExpired(ports, settings.tenantId)
+  await auditExpiredDelegations(ports, settings.tenantId)
   return failures
 }
 

@@ -1,4 +1,4 @@
-import { cardSubject, isForApprover, type JobOrder, jobId, refreshBatchOrder, tellOrder } from '../shared/index.ts'
+import { cardSubject, isForApprover, type JobOrder, jobId, noticeOrder, refreshBatchOrder } from '../shared/index.ts'
 import type { Request } from './request.ts'
 
 /**
@@ -23,7 +23,7 @@ export function batchJobs(request: Request, orders: readonly JobOrder[], now: Da
       if (subject.kind === 'reminder') {
         // Each row counts its own reminders, and later rows have theirs on a later day.
         const reminder = Number(`${day.replaceAll('-', '')}${card.split(':')[2]}`)
-        return [tellOrder(tenantId, personId, `batch-ask:${batchId}:${subject.stage}:${reminder}`)]
+        return [noticeOrder(tenantId, personId, `batch-ask:${batchId}:${subject.stage}:${reminder}`)]
       }
       if (isForApprover(card)) return []
       if (personId !== request.requester.id || subject.kind === 'address') return [order]

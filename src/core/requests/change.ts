@@ -186,23 +186,23 @@ export function pollOfLate(request: Request, settings: Settings): JobOrder[] {
 }
 
 /**
- * Returns the order for one directory poll; undefined after the last one. `now`: the time of the previous poll, so that missed
+ * Returns the order for one directory poll; undefined after the last one. `poll` counts from 0. `now`: the time of the previous poll, so that missed
  * polls do not all run at once after an outage.
  */
-export function directoryPoll(request: Request, look: number, settings: Settings, now?: Date): JobOrder | undefined {
+export function directoryPoll(request: Request, poll: number, settings: Settings, now?: Date): JobOrder | undefined {
   const { all } = pollTimes(settings)
   const { requestId } = request
   const from = pollsFrom(request)
-  const beyond = look - all.length + 1
+  const beyond = poll - all.length + 1
   if (from === null || beyond > hourlyPolls) return undefined
-  const seconds = all[look] ?? (all.at(-1) ?? 0) + beyond * 3600
+  const seconds = all[poll] ?? (all.at(-1) ?? 0) + beyond * 3600
   const due = Date.parse(from) + seconds * 1000
   const missed = now !== undefined && due < now.getTime()
   const startAfter = new Date(missed ? now.getTime() + settings.followUp.everySeconds * 1000 : due)
   return {
     name: 'follow-up',
-    payload: { v: 1, requestId, look },
-    id: jobId('look', requestId, from, look),
+    payload: { v: 1, requestId, look: poll },
+    id: jobId('look', requestId, from, poll),
     startAfter,
   }
 }

@@ -10,8 +10,8 @@ import { isForMailbox, type Request } from './request.ts'
  * `not-enforced`: the tenant cannot forbid it. `already-so`: the tenant is so without the field. `nobody-has-access`: it needs
  * people with full access.
  */
-export const fieldWarningCodes = ['kept-on-request', 'not-enforced', 'already-so', 'nobody-has-access'] as const
-export type FieldWarningCode = (typeof fieldWarningCodes)[number]
+const fieldWarningCodes = ['kept-on-request', 'not-enforced', 'already-so', 'nobody-has-access'] as const
+type FieldWarningCode = (typeof fieldWarningCodes)[number]
 
 /** A warning about one field of a mailbox request: `primaryOwner`, `metadata.floor`. */
 export interface FieldWarning {

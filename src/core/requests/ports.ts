@@ -1,16 +1,14 @@
 import type { ApprovalPorts } from '../approvals/index.ts'
 import type { ResourceName } from '../naming/index.ts'
-import type { CardKey, NoticeKey, RequestState, ResourceKind } from '../shared/index.ts'
+import type { CardKey, RequestState, ResourceKind } from '../shared/index.ts'
 import type { DeliveryStore } from './events.ts'
 import type { Request } from './request.ts'
 
 /** The ports of this room and of the rooms above it. */
 export interface RequestPorts extends ApprovalPorts {
   readonly requests: RequestStore
-  readonly goneResources: GoneResources
   readonly deliveries: DeliveryStore
   readonly sentCards: SentCards
-  readonly conversations: ConversationStore
 }
 
 export interface RequestQuery {
@@ -39,9 +37,9 @@ interface OverdueQuery {
   readonly tenantId: string
   readonly queuedBefore: Date
   readonly provisioningBefore: Date
-  readonly askedBefore: Date
+  readonly submittedBefore: Date
   /** Created but not announced. */
-  readonly madeBefore: Date
+  readonly createdBefore: Date
   /** Ids of queued requests that are not overdue: their job is under way. */
   readonly underWay: readonly string[]
   readonly limit: number
@@ -103,24 +101,6 @@ export interface RequestStore {
   countByState(tenantId: string, states: readonly RequestState[]): Promise<Partial<Record<RequestState, number>>>
 }
 
-/** The created resources that no longer exist. */
-export interface GoneResources {
-  /**
-   * Returns requests of a template whose resource may have been deleted or restored, by number. `hour`: only a
-   * twenty-fourth of them, another one for each hour of the day.
-   */
-  toCheck(query: {
-    readonly tenantId: string
-    readonly templateId: string
-    readonly endedBefore: Date
-    readonly hour: number | undefined
-    readonly after: number
-    readonly limit: number
-  }): Promise<Request[]>
-  /** Stores which requests still have their resource. */
-  note(tenantId: string, at: Date, exists: ReadonlyMap<string, boolean>): Promise<void>
-}
-
 /**
  * A card of ours in a chat. An old `sending` means that its arrival is unknown. `withdrawn`: the person has lost the right to the
  * card, so it shows nothing and gets no updates. `bundled`: the card of its bundle replaces it, so it is not sent.
@@ -139,12 +119,6 @@ export interface SentCard {
   /** The form of the request that the card shows; absent: unknown. */
   readonly shown?: string
 }
-
-/** The longest time of sending, in milliseconds. A `sending` that started earlier has failed. */
-const longestSending = 120000
-/** Whether a process may still be sending the card. */
-export const isAtWork = ({ updatedAt }: { readonly updatedAt?: Date }, now: Date): boolean =>
-  updatedAt !== undefined && now.getTime() - updatedAt.getTime() < longestSending
 
 export interface SentCards {
   ofRequest(requestId: string): Promise<SentCard[]>
@@ -171,74 +145,4 @@ export interface SentCards {
    * sent, the oldest first.
    */
   unsentLinks(query: { tenantId: string; personId: string; since: Date; most: number }): Promise<string[]>
-}
-
-/** A chat that the bot knows, with its last known reference (opaque to the core). */
-export interface Conversation {
-  readonly tenantId: string
-  readonly personId: string
-  readonly conversationId: string
-  /** Only the bot reads it. Null for a chat from Microsoft 365 in which the person has not written yet. */
-  readonly reference: unknown
-  readonly locale: string
-  readonly timeZone: string
-  /** The connector's error code if the chat does not accept our cards; absent = it accepts them. */
-  readonly closed?: string
-}
-export interface ConversationStore {
-  /**
-   * Stores a chat as open. Returns true if it was unknown or closed before. An empty locale or time zone keeps the stored
-   * one, because some activities of Teams have neither.
-   */
-  put(conversation: Conversation): Promise<boolean>
-  /** Stores a chat of a person without one. Returns false and changes nothing if the person has a chat. */
-  add(conversation: Conversation): Promise<boolean>
-  /** Returns the reference of the open chat with the latest message; undefined without such a chat. */
-  lastReference(tenantId: string): Promise<unknown>
-  /** Marks a chat that does not accept our cards. Returns false if it is already closed or was replaced. */
-  close(conversation: Conversation, why: string, at: Date): Promise<boolean>
-  ofPerson(tenantId: string, personId: string): Promise<Conversation | undefined>
-}
-
-/** A chat does not accept a card for now. `closed`: it accepts no cards until the person writes to the bot again. */
-export interface ChatRefusal {
-  readonly state: 'undeliverable'
-  /** The connector's error code, such as `ConversationBlockedByUser`. */
-  readonly why: string
-  readonly closed: boolean
-}
-
-/** A notice and its recipient. */
-export interface NoticeOrder {
-  readonly tenantId: string
-  readonly personId: string
-  readonly notice: NoticeKey
-}
-export interface SentNotice {
-  /** An old `sending`, and `unknown`: the arrival is unknown. */
-  readonly state: 'sending' | 'sent' | 'unknown'
-  readonly updatedAt: Date
-}
-/** The card of a notice in a chat, and what it shows, so that only a changed card is updated. */
-export interface NoticeCard {
-  readonly activityId: string
-  readonly shown: string
-}
-/** A notice about a batch, with its card if the card can be updated. */
-export interface BatchNotice extends NoticeOrder {
-  readonly state: SentNotice['state']
-  readonly card?: NoticeCard | undefined
-}
-/** Stores the notices that are being sent or were sent. */
-export interface NoticeStore {
-  find(order: NoticeOrder): Promise<SentNotice | undefined>
-  /** Stores a notice before it is sent. Returns false if it exists, so that only one of two processes sends it. */
-  claim(order: NoticeOrder): Promise<boolean>
-  put(order: NoticeOrder, state: SentNotice['state'], card?: NoticeCard): Promise<void>
-  /** Stores what a sent card shows now. Returns false if another job has updated or removed the card since `before`. */
-  replaceShown(order: NoticeOrder, before: NoticeCard, shown: string): Promise<boolean>
-  /** Returns all notices about a batch. */
-  ofBatch(tenantId: string, batchId: string): Promise<BatchNotice[]>
-  remove(order: NoticeOrder): Promise<void>
-  forgetOld(at: Date): Promise<void>
 }

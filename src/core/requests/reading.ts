@@ -273,7 +273,7 @@ export const requestView = z.discriminatedUnion('kind', [
 export type RequestView = z.output<typeof requestView>
 type MailboxView = Extract<RequestView, { warnings: unknown }>
 /** The view of a request without texts: the API adds the `detail` of each warning. */
-export type CodedRequestView =
+type CodedRequestView =
   | Exclude<RequestView, MailboxView>
   | (Omit<MailboxView, 'warnings'> & { readonly warnings: readonly FieldWarning[] })
 

@@ -63,7 +63,7 @@ export const addressConflict = z.object({
  * The end of a conflict: the requester's change of the address. An additional address can become empty. Equal addresses: it was free
  * again.
  */
-export const addressChange = z.object({ from: z.string(), to: z.string(), at: instant })
+const addressChange = z.object({ from: z.string(), to: z.string(), at: instant })
 
 /** Why a step or a request stopped, as text for people; never a stack or the body of an answer. */
 export const problem = z.object({
@@ -193,7 +193,6 @@ export type RequestForMailbox = z.output<typeof requestForMailbox>
 export const provisioningRequest = z.discriminatedUnion('kind', [requestForSite, requestForMailbox])
 export type Request = z.output<typeof provisioningRequest>
 export const isForMailbox = (request: Request): request is RequestForMailbox => isMailboxKind(request.kind)
-export const isForSite = (request: Request): request is RequestForSite => !isMailboxKind(request.kind)
 
 /** Returns the reference of a request, which people read and type. */
 export const referenceOf = (request: Pick<Request, 'number'>): string => `REQ-${request.number}`

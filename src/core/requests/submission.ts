@@ -53,7 +53,7 @@ interface Submission {
   /** The card in chat that becomes the request's status card. */
   readonly statusCard?: Pick<SentCard, 'conversationId' | 'activityId'>
   /** Further writes of the caller, in the same transaction. */
-  readonly along?: () => Promise<void>
+  readonly alsoWrite?: () => Promise<void>
 }
 
 /** The number of attempts to derive a name if other requests take names at the same time. The last name is unique. */
@@ -157,7 +157,7 @@ async function store(
   }
   const audit = [entry(request, actor, request.status, timelineData(request, submission)), ...openStageEntries(request)]
   await record(context, { request, audit, jobs })
-  await submission.along?.()
+  await submission.alsoWrite?.()
   // Inserted last, because all other submissions of the tenant wait from here on.
   const stored = await ports.requests.insert(request)
   if (!stored) throw new AlreadySubmitted()
@@ -261,7 +261,7 @@ const refuse = (faults: readonly Fault[]): never =>
   refuseFields(faults, faults.every(({ code }) => code === 'name-taken') ? 'name-taken' : 'validation-failed')
 
 /** The requested values, of a request or of a plan. */
-export type Wish = Pick<Request, 'details' | 'reason' | 'typedName'>
+type Wish = Pick<Request, 'details' | 'reason' | 'typedName'>
 
 /** Compares a wish with the earlier request of the same person. Returns undefined if that request no longer exists. */
 export async function comparedWithBasis(

@@ -1,9 +1,20 @@
 import type { AccessLevel } from '../resources/index.ts'
-import { type Actor, because, type Fault, fault, limitedStates, type Reason, type Settings } from '../shared/index.ts'
+import {
+  type Actor,
+  because,
+  type Fault,
+  fault,
+  limitedStates,
+  openStates,
+  type Reason,
+  type Settings,
+} from '../shared/index.ts'
 import type { Template } from '../templates/index.ts'
-import { countingStates } from './gone-resources.ts'
 import type { RequestInquiry } from './plan.ts'
 import type { RequestPorts } from './ports.ts'
+
+/** The states of requests that have created a resource or still may. */
+export const countingStates = [...openStates, 'succeeded'] as const
 
 /** Returns the fault of a label that the template does not allow. */
 export function labelFaults({ labels: { allowed } }: Pick<Template, 'labels'>, labelId = ''): Fault[] {

@@ -59,7 +59,7 @@ export interface StoredAnswer {
   readonly body: string
 }
 
-export type IdempotencyClaim =
+type IdempotencyClaim =
   | { readonly state: 'claimed'; readonly requestId: string }
   | { readonly state: 'in-flight' }
   | { readonly state: 'reused' }

@@ -236,7 +236,7 @@ export const notifyAdminsOrder = (requestId: string, card: CardKey): JobOrder =>
 })
 
 /** Returns the order of a notice for one person. Two equal orders send one notice. */
-export const tellOrder = (tenantId: string, personId: string, notice: NoticeKey): JobOrder => ({
+export const noticeOrder = (tenantId: string, personId: string, notice: NoticeKey): JobOrder => ({
   name: 'tell',
   payload: { v: 1, tenantId, personId, notice },
   id: jobId('tell', tenantId, personId, notice),

@@ -13,19 +13,19 @@ const wellFormed = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-
 const sampledFlag = 1
 
 /** Reads a `traceparent`; undefined for an invalid one. Versions after 00 may have further parts. */
-export function readTraceparent(value: unknown): Trace | undefined {
+function readTraceparent(value: unknown): Trace | undefined {
   const [, version, id, flags, more] = (typeof value === 'string' && wellFormed.exec(value.trim())) || []
   if (id === undefined || flags === undefined || (version === '00' && more !== undefined)) return undefined
   return { id, sampled: (Number.parseInt(flags, 16) & sampledFlag) === sampledFlag }
 }
 
 /** Returns the `traceparent` of one call, with a new span id. */
-export const traceparentOf = ({ id, sampled }: Trace): string => `00-${id}-${newSpanId()}-${sampled ? '01' : '00'}`
+const traceparentOf = ({ id, sampled }: Trace): string => `00-${id}-${newSpanId()}-${sampled ? '01' : '00'}`
 
 /** Returns the trace id with the same 32 digits as a UUID, so that each can be found by the other. */
 export const traceIdOf = (uuid: string): string => uuid.replaceAll('-', '').toLowerCase()
 
-export const newTraceId = (): string => randomBytes(16).toString('hex')
+const newTraceId = (): string => randomBytes(16).toString('hex')
 
 /** Returns a random span id. All zeros is not a valid one. */
 function newSpanId(): string {

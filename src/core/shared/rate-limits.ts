@@ -12,7 +12,7 @@ export interface BucketRule {
 }
 
 /** The result of one draw. */
-export interface BucketDraw {
+interface BucketDraw {
   /** Whether the call got its tokens from all buckets. If one bucket has too few, the others keep theirs. */
   readonly taken: boolean
   /** The tokens in each bucket now, in the order of the rules. */

@@ -41,7 +41,7 @@ export const writtenText = ({ key, facts }: Reason): string | undefined =>
   key === 'asWritten' ? String(facts?.['text'] ?? '') : undefined
 
 /** A reason as JSON. A stored reason may have a key of another version. */
-export const reasonShape = z.custom<Reason>((value) => typeof Object(value).key === 'string')
+const reasonShape = z.custom<Reason>((value) => typeof Object(value).key === 'string')
 
 /** The schema of a stored object with a reason. Rows of older versions have the sentence in `detail` instead. */
 export const withReason = <S extends z.ZodRawShape>(shape: S) =>

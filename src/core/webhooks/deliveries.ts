@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type AuditAction, noteAct } from '../audit/index.ts'
+import { type AuditAction, auditAct } from '../audit/index.ts'
 import { type Delivery, type DeliveryQuery, delivery, deliveryAttempt } from '../requests/index.ts'
 import {
   type Actor,
@@ -231,7 +231,7 @@ export const replayFailedDeliveries = defineUseCase({
     })
     let sent = 0
     for (const { deliveryId } of failed) if (await replayed(context, deliveryId)) sent += 1
-    if (sent > 0) await noteAct(ports, actor, 'webhook-all-replayed', { ...aboutReceiver(template, url), sent })
+    if (sent > 0) await auditAct(ports, actor, 'webhook-all-replayed', { ...aboutReceiver(template, url), sent })
     return { sent, left: await ports.deliveries.countFailed(tenantId, templateId, maxFailedCounted) }
   },
 })
@@ -264,7 +264,7 @@ export const sendWaitingDeliveries = defineUseCase({
     await ports.work.transaction(() => endPause(ports, endpoint))
     const waiting = { tenantId: actor.tenantId, templateId: templateIdOf(subscriber), receiver: endpoint }
     const sent = await bringAllForward(ports, waiting)
-    if (sent > 0) await noteAct(ports, actor, 'webhook-waiting-sent', { ...aboutReceiver(template, url), sent })
+    if (sent > 0) await auditAct(ports, actor, 'webhook-waiting-sent', { ...aboutReceiver(template, url), sent })
     return { sent }
   },
 })

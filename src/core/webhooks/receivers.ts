@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { noteAct } from '../audit/index.ts'
+import { auditAct } from '../audit/index.ts'
 import { type Delivery, type DeliveryCounts, testEventType, type WebhookTestBody } from '../requests/index.ts'
 import {
   because,
@@ -195,7 +195,7 @@ export const switchReceiverOn = defineUseCase({
       const { reason } = locked
       const healthy = { failingSince: null, disabledAt: null, reason: null, waitsUntil: null, toldOf: null }
       await ports.endpoints.update({ ...locked, ...healthy })
-      await noteAct(ports, actor, 'webhook-switched-on', { ...aboutReceiver(template, url), reason })
+      await auditAct(ports, actor, 'webhook-switched-on', { ...aboutReceiver(template, url), reason })
     })
     await bringAllForward(ports, { tenantId: actor.tenantId, templateId: templateIdOf(subscriber) })
     return readReceiver.handle(context, { subscriber })
@@ -260,7 +260,7 @@ export const testReceiver = defineUseCase({
       secrets,
     })
     const meaning = meaningOf(status)
-    await noteAct(ports, actor, 'webhook-tested', { ...aboutReceiver(template, url), status, meaning })
+    await auditAct(ports, actor, 'webhook-tested', { ...aboutReceiver(template, url), status, meaning })
     const delivered = meaning === 'taken'
     if (delivered) {
       await ports.work.transaction(() => endPause(ports, endpoint))

@@ -81,7 +81,7 @@ function withoutUnused<D extends { readonly components: Readonly<Record<string, 
 }
 
 /** Returns the path of a route in OpenAPI's syntax: `/requests/v1/{requestId}`, `/collab/v1/spo/`. */
-export const openApiPath = ({ path, endsWithSlash }: Pick<Route, 'path' | 'endsWithSlash'>): string =>
+const openApiPath = ({ path, endsWithSlash }: Pick<Route, 'path' | 'endsWithSlash'>): string =>
   `${path.replace(/:([^/]+)/g, '{$1}')}${endsWithSlash ? '/' : ''}`
 
 function pathsOf(routes: readonly Route[], books: Books, settings: Access): Part {

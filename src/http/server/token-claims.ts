@@ -42,7 +42,7 @@ export function claimOf(claims: JWTPayload, claim: string, expected: readonly st
   }
 }
 
-export interface ExpectedClaims {
+interface ExpectedClaims {
   readonly audiences: readonly string[]
   readonly issuers: readonly string[]
   readonly tenantId: string

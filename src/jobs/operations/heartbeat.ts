@@ -8,7 +8,7 @@ const BEAT_MILLISECONDS = 10_000
 const RETRY_MILLISECONDS = 2000
 
 /** The regular reports that this process runs. */
-export interface Heartbeat {
+interface Heartbeat {
   /** When this process last wrote to its store. */
   readonly lastAt: Date
   /** Stops, and removes this process from the list, so that it does not count as dead. */

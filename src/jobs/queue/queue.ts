@@ -22,7 +22,7 @@ import {
 import { createWorker, type Worker } from './worker.ts'
 
 /** An order for a job: see {@link Queue.enqueue}. */
-export interface QueueOrder {
+interface QueueOrder {
   readonly name: string
   readonly payload: object
   readonly id?: string
@@ -262,7 +262,7 @@ export function startTurns(queue: Queue, log: QueueLog, now: () => Date, turns: 
 }
 
 /** The tables of two queues that have the jobs, as SQL names. */
-export interface JobTables {
+interface JobTables {
   readonly source: string
   readonly target: string
 }

@@ -201,7 +201,7 @@ async function recordDeadLetter({ deliveries, work, clock }: WebhookDeliveryScop
  * The maximum number of concurrent attempts of one process. Each limit is below the number of workers, so that some workers stay
  * free.
  */
-export interface SlotLimits {
+interface SlotLimits {
   /** To one receiver. */
   readonly each: number
   /** To the service's own receiver. */
@@ -213,7 +213,7 @@ export interface SlotLimits {
 }
 
 /** A delivery that needs a slot of its receiver. */
-export interface Visitor {
+interface Visitor {
   readonly key: string
   readonly deliveryId: string
   readonly isOwn: boolean
@@ -235,7 +235,7 @@ const longest = 300_000
  * Limits the workers for each receiver of webhooks, so that a slow or dead receiver does not delay the others. Each process
  * counts its own workers. `random` returns 0 to 1.
  */
-export function createReceiverSlots(limits: SlotLimits, random: () => number) {
+function createReceiverSlots(limits: SlotLimits, random: () => number) {
   const receivers = new Map<string, Receiver>()
   let failingNow = 0
   const maxOf = ({ isFailing, isOwn }: Visitor) => (isOwn ? limits.own : isFailing ? limits.failing : limits.each)

@@ -13,7 +13,7 @@ import {
 } from '../wire/index.ts'
 import { createCache } from './cache.ts'
 
-export interface ChatFinderParts {
+interface ChatFinderParts {
   readonly call: CallService
   /** Graph's root with its version: `https://graph.microsoft.com/v1.0`. */
   readonly root: string

@@ -37,7 +37,7 @@ export const mailboxEntry = z.object({
   WhenCreatedUTC: text,
   CustomAttribute15: text,
 })
-export type MailboxEntry = z.output<typeof mailboxEntry>
+type MailboxEntry = z.output<typeof mailboxEntry>
 
 export const done = { done: true, made: {} } as const
 /**

@@ -19,10 +19,7 @@ import {
 } from '../wire/index.ts'
 
 /** The parts of a requested mailbox that the table reads. */
-export type RequestedMailbox = Pick<
-  MailboxStepInput,
-  'kind' | 'address' | 'aliasAddress' | 'details' | 'customAttributes'
->
+type RequestedMailbox = Pick<MailboxStepInput, 'kind' | 'address' | 'aliasAddress' | 'details' | 'customAttributes'>
 
 /** The step that runs each cmdlet. */
 const steps = {
@@ -37,7 +34,7 @@ const steps = {
 } as const satisfies Record<WritingCmdlet, MailboxStep>
 
 /** A parameter of a cmdlet to which a field of the API document is written. */
-export interface Destination {
+interface Destination {
   readonly step: MailboxStep
   readonly cmdlet: WritingCmdlet
   readonly parameter: string

@@ -42,7 +42,7 @@ export function ownersOf({ requester, owners }: Pick<SiteStepInput, 'requester' 
 }
 
 /** Result while the site is not ready. SharePoint does not report when to check again. */
-export const notReady = { done: false, retryAfterSeconds: 2 } as const
+const notReady = { done: false, retryAfterSeconds: 2 } as const
 
 /** Error for an address that another group or site has: the requester must choose another address. */
 export const nameTaken = (alias: string): TenantError =>

@@ -182,7 +182,7 @@ export function nameFilter(address: string): string {
 export const localPartOf = (address: string): string => address.slice(0, address.lastIndexOf('@'))
 
 /** The meaning of a cmdlet's refusal for the caller. */
-export type CmdletRefusal = 'already-exists' | 'not-found' | 'other'
+type CmdletRefusal = 'already-exists' | 'not-found' | 'other'
 
 /** A refusal of a cmdlet. `code` is the exception's name without its namespace: `ProxyAddressExistsException`. */
 export class CmdletError extends TenantError {

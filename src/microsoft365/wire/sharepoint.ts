@@ -15,7 +15,7 @@ const plainHeaders = { accept: 'application/json;odata=nometadata' }
 /** SPSiteManager answers with HTTP 200 and one of these (sp-dev-docs, "Creating SharePoint sites using REST"). */
 export const siteStatus = { notFound: 0, provisioning: 1, ready: 2, error: 3, alreadyExists: 4 } as const
 const creation = z.object({ SiteId: z.string().catch(''), SiteStatus: z.int(), SiteUrl: z.string().catch('') })
-export type SiteCreation = z.output<typeof creation>
+type SiteCreation = z.output<typeof creation>
 
 const web = z.object({
   Title: z.string(),
@@ -52,7 +52,7 @@ export interface SharePointHost {
   readonly url: string
   readonly adminUrl: string
 }
-export interface SharePointOptions {
+interface SharePointOptions {
   /** Creates the caller for one origin, which sends tokens for that origin alone, and these headers. */
   readonly callerFor: (origin: string, headers: Readonly<Record<string, string>>) => CallService
   /** The tenant's hosts. Communication sites are created at the first. A multi-geo tenant has one for each region. */

@@ -31,7 +31,7 @@ export const faultRequest = z.strictObject({
   ran: z.boolean().optional(),
   seed: z.int().min(0).optional(),
 })
-export type FaultRequest = z.infer<typeof faultRequest>
+type FaultRequest = z.infer<typeof faultRequest>
 
 export interface Fault extends FaultRequest {
   readonly id: number

@@ -2,9 +2,8 @@ import { createHash, randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { asRecord, type Call, findPerson, now, type Refused, type Tenant, text } from '../tenant/index.ts'
 import { checkSecret, clientOf } from './clients.ts'
-import { consentOnPage } from './consents.ts'
 import { refuse } from './errors.ts'
-import { readScope } from './scopes.ts'
+import { consentOnPage, readScope } from './scopes.ts'
 
 /**
  * Platforms of redirect URIs. Only a web page of the same origin can redeem a code for a `spa` URI. Codes for the other

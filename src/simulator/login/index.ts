@@ -18,9 +18,8 @@ import {
 } from '../tenant/index.ts'
 import { redeemCode, refusePages, refusePrograms, type Session } from './authorize.ts'
 import { checkCertificate, checkSecret, clientOf } from './clients.ts'
-import { consented, requireConsent } from './consents.ts'
 import { entraError, refuse } from './errors.ts'
-import { oidcScopes, readScope } from './scopes.ts'
+import { consented, oidcScopes, readScope, requireConsent } from './scopes.ts'
 import {
   type DeviceCode,
   keepRefreshToken,
@@ -38,8 +37,7 @@ export {
   readCodeRequest,
   refusedLocation,
 } from './authorize.ts'
-export { consentOnPage } from './consents.ts'
-export { readScope } from './scopes.ts'
+export { consentOnPage, readScope } from './scopes.ts'
 export { answerDeviceCode, type DeviceAnswer, readDeviceCode } from './sign-ins.ts'
 export { defaultLifetime, openTokens, type Tokens } from './tokens.ts'
 

@@ -16,7 +16,7 @@ import {
 } from '../tenant/index.ts'
 
 /** Contents of an access token. Lifetimes are seconds; a negative lifetime creates an expired token. */
-export interface TokenRequest {
+interface TokenRequest {
   /** The resource that the client requested. A registered API has its client id and App ID URIs as names. */
   readonly audience: string
   readonly scopes: readonly string[]

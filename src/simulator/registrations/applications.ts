@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Tenant } from '../tenant/index.ts'
-import { allOf, change, remove, type Stored, store } from './store.ts'
+import { allOf, change, isReplicated, remove, type Stored, store } from './store.ts'
 
 /** An application permission that a registration offers. */
 export interface AppRole {
@@ -95,3 +95,23 @@ export const changeApplication = (tenant: Tenant, application: Application, doc:
 export const removeApplication = (tenant: Tenant, application: Application): void => remove(tenant, application)
 
 export const digestOf = (secret: string): string => createHash('sha256').update(secret).digest('hex')
+
+/** A schema extension: a complex property that an application adds to objects of the directory. */
+export interface ExtensionDoc {
+  readonly description: string | null
+  readonly targetTypes: readonly string[]
+  readonly status: 'InDevelopment' | 'Available' | 'Deprecated'
+  /** The application id of its owner. */
+  readonly owner: string
+  readonly properties: readonly { readonly name: string; readonly type: string }[]
+}
+export type Extension = Stored<ExtensionDoc>
+
+/** Returns all schema extensions; `id` is the name of the property. */
+export const allExtensions = (tenant: Tenant): Extension[] => allOf<ExtensionDoc>(tenant, 'schemaExtension')
+
+/** Returns the extensions that groups accept: those that all servers know. */
+export const groupExtensions = (tenant: Tenant): Extension[] =>
+  tenant.modes.groupsAcceptExtension
+    ? allExtensions(tenant).filter(({ at, doc }) => doc.targetTypes.includes('Group') && isReplicated(tenant, at))
+    : []

@@ -27,7 +27,7 @@ export const installableApp = (tenant: Tenant, id: string): TeamsApp | undefined
   allTeamsApps(tenant).find((app) => app.id === id.toLowerCase() && publishedDefinition(app) !== undefined)
 
 /** Returns the version that Teams installs. */
-export const publishedDefinition = ({ doc }: TeamsApp): AppDefinition | undefined =>
+const publishedDefinition = ({ doc }: TeamsApp): AppDefinition | undefined =>
   doc.definitions.findLast(({ publishingState }) => publishingState === 'published')
 
 /** Returns an app as Graph does. */

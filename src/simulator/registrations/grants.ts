@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { groupsOf, type Tenant } from '../tenant/index.ts'
 import { directoryRoles } from './microsoft.ts'
-import { findPrincipal, type Principal } from './principals.ts'
+import type { Principal } from './principals.ts'
 import { allOf, type Stored, store } from './store.ts'
 
 /** A granted application permission. */
@@ -102,7 +102,3 @@ export const applicationAdministrators = [
 ] as const
 /** The roles that may assign roles and grant Graph's application permissions. */
 export const roleAdministrators = ['Global Administrator', 'Privileged Role Administrator'] as const
-
-/** Returns the service principal of a client whose sign-in Entra ID checks; undefined for an unknown client. */
-export const clientPrincipal = (tenant: Tenant, clientId: string): Principal | undefined =>
-  findPrincipal(tenant, 'appId', clientId)

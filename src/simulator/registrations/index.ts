@@ -4,7 +4,6 @@
  */
 export * from './applications.ts'
 export * from './catalogue.ts'
-export * from './extensions.ts'
 export * from './grants.ts'
 export * from './microsoft.ts'
 export * from './principals.ts'

@@ -27,7 +27,7 @@ const file = z
   .parse(json)
 
 /** A service principal of Microsoft, which every tenant has. */
-export interface MicrosoftPrincipal {
+interface MicrosoftPrincipal {
   readonly id: string
   readonly appId: string
   readonly displayName: string

@@ -1,6 +1,6 @@
 import { asRecord, contoso, findPerson, type Tenant } from '../tenant/index.ts'
+import { allExtensions, type ExtensionDoc } from './applications.ts'
 import { allTeamsApps, type TeamsAppDoc } from './catalogue.ts'
-import { allExtensions, type ExtensionDoc } from './extensions.ts'
 import { assignRole, hasRole } from './grants.ts'
 import { directoryRoles } from './microsoft.ts'
 import { store } from './store.ts'

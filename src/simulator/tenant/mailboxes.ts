@@ -6,7 +6,7 @@ export type MailboxType = (typeof contoso.mailboxes)[number]['type']
 type Properties = Readonly<Record<string, unknown>>
 
 /** Values that cmdlets have set, by cmdlet and with Exchange's names. An absent value has its default. */
-export interface MailboxDoc {
+interface MailboxDoc {
   readonly displayName: string
   readonly mailbox: Properties
   readonly user: Properties

@@ -4,7 +4,7 @@ import { addObject, findUnifiedByNickname, insertGroup } from './groups.ts'
 import { now, type Row, stamp, type Tenant } from './state.ts'
 
 /** Properties of a site. `label` is the id of a sensitivity label. */
-export interface SiteDoc {
+interface SiteDoc {
   readonly title: string
   readonly description: string
   readonly template: string

@@ -1,7 +1,7 @@
 import type { ServiceCalls, ServiceTraffic } from '../../core/index.ts'
 import type { Database } from '../database/index.ts'
 
-export interface CountedCall {
+interface CountedCall {
   readonly service: ServiceTraffic['name']
   readonly outcome: 'answered' | 'refused' | 'throttled' | 'failed' | 'timedOut' | 'unreachable'
 }

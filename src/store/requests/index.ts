@@ -10,8 +10,6 @@ import {
 } from '../../core/index.ts'
 import type { Database } from '../database/index.ts'
 
-export { createGoneResources } from './gone-resources.ts'
-
 /** The first number of a tenant is 1001, so all references have the same length. */
 const numberBeforeFirst = 1000
 
@@ -120,9 +118,9 @@ export function createRequestStore(database: Database): RequestStore {
       return rows[0]?.count ?? 0
     },
 
-    async overdue({ tenantId, queuedBefore, provisioningBefore, askedBefore, madeBefore, underWay, limit }) {
+    async overdue({ tenantId, queuedBefore, provisioningBefore, submittedBefore, createdBefore, underWay, limit }) {
       const { rows } = await database.query<{ request_id: string; version: number }>(overdue, [
-        ...[tenantId, queuedBefore, provisioningBefore, askedBefore, madeBefore, limit, underWay],
+        ...[tenantId, queuedBefore, provisioningBefore, submittedBefore, createdBefore, limit, underWay],
       ])
       return rows.map(({ request_id, version }) => ({ requestId: request_id, version }))
     },

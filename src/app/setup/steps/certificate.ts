@@ -1,4 +1,5 @@
 import { rename } from 'node:fs/promises'
+import { fill } from '../../../client/command-line/terminal.ts'
 import { TenantError } from '../../../core/index.ts'
 import { createSignIn } from '../../../microsoft365/wire/index.ts'
 import { type CertificateFile, isCredentialOf, newCertificate, readCertificate } from '../certificate-file.ts'
@@ -8,7 +9,7 @@ import { findRegistration, type Registration } from '../registrations.ts'
 import { applicationRoles } from '../roles.ts'
 import { writePrivate } from '../settings-file.ts'
 import { type Change, defineStep, type Setup } from '../step.ts'
-import { fill, texts } from '../texts.ts'
+import texts from '../strings.json' with { type: 'json' }
 import { isLasting } from './secret.ts'
 
 interface Found {

@@ -1,10 +1,11 @@
 import { z } from 'zod'
+import { fill } from '../../../client/command-line/terminal.ts'
 import { quotedValue } from '../graph.ts'
 import { SetupProblem } from '../problem.ts'
 import { clientIdIn, findNamed } from '../registrations.ts'
 import { applicationRoles } from '../roles.ts'
 import { type Change, defineStep } from '../step.ts'
-import { fill, texts } from '../texts.ts'
+import texts from '../strings.json' with { type: 'json' }
 
 const extension = z.object({
   id: z.string(),

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
+import { fill } from '../../../client/command-line/terminal.ts'
 import { jobId, starters, templateFromStarter } from '../../../core/index.ts'
 import { clientIdIn, scopeOf } from '../registrations.ts'
 import { writePrivate } from '../settings-file.ts'
 import { type Change, defineStep, type Wanted } from '../step.ts'
-import { fill, texts } from '../texts.ts'
+import texts from '../strings.json' with { type: 'json' }
 
 interface TemplatesFound {
   /** Whether the file in the settings exists. */

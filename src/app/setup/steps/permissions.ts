@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { directoryPermissions } from '../../../client/command-line/settings.ts'
+import { fill } from '../../../client/command-line/terminal.ts'
 import { serviceNames } from '../../../microsoft365/index.ts'
 import { applicationIds, type Permission, permissions } from '../../../microsoft365/wire/index.ts'
 import { TooEarly } from '../graph.ts'
@@ -7,7 +8,7 @@ import { SetupProblem } from '../problem.ts'
 import { findPrincipal, findRegistration, permissionName, type Registration } from '../registrations.ts'
 import { applicationRoles, privilegedRoles } from '../roles.ts'
 import { type Change, defineStep, type Setup, type Step } from '../step.ts'
-import { fill, texts } from '../texts.ts'
+import texts from '../strings.json' with { type: 'json' }
 import { isThereAlready, principalOf } from './registrations.ts'
 
 type ServiceName = Permission['service']

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
+import { fill } from '../../../client/command-line/terminal.ts'
 import type { GraphError } from '../graph.ts'
 import {
   clientIdIn,
@@ -14,7 +15,7 @@ import {
 } from '../registrations.ts'
 import { applicationRoles } from '../roles.ts'
 import { type Change, defineStep, type Setup, type Step } from '../step.ts'
-import { fill, texts } from '../texts.ts'
+import texts from '../strings.json' with { type: 'json' }
 
 interface Found {
   readonly registration: Registration | undefined
@@ -72,7 +73,7 @@ const registrationStep = (name: RegistrationName): Step => {
       if (kind === 'create') {
         const path = `/applications(uniqueName='${names.key(part)}')`
         const answer = await graph.send('PATCH', path, { body, headers: { prefer: 'create-if-missing' } })
-        // An empty answer: somebody else has created it meanwhile. The next look finds what is missing, also an owner:
+        // An empty answer: somebody else has created it meanwhile. The next run finds what is missing, also an owner:
         // Microsoft Graph makes the person who creates a registration its owner.
         const created = registration.safeParse(answer).data
         if (!created) return

@@ -1,9 +1,10 @@
 import { z } from 'zod'
+import { fill } from '../../../client/command-line/terminal.ts'
 import { GraphError, TooEarly } from '../graph.ts'
 import { findRegistration, isManagedIdentity, type Registration } from '../registrations.ts'
 import { applicationRoles } from '../roles.ts'
 import { type Change, defineStep, type Setup, type Wanted } from '../step.ts'
-import { fill, texts } from '../texts.ts'
+import texts from '../strings.json' with { type: 'json' }
 
 interface SecretChange extends Change {
   readonly kind: 'create' | 'expiry'

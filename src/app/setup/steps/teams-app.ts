@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
+import { fill } from '../../../client/command-line/terminal.ts'
 import { clientIdIn } from '../registrations.ts'
 import { isAllowed } from '../roles.ts'
 import { writePrivate } from '../settings-file.ts'
 import { type Change, defineStep, type Setup } from '../step.ts'
-import { fill, texts } from '../texts.ts'
+import texts from '../strings.json' with { type: 'json' }
 
 interface AppPackage {
   readonly content: Buffer

@@ -14,7 +14,7 @@ import { definePublicRoute, type Scope } from '../../server/define-route.ts'
 import { HttpError } from '../../server/problem.ts'
 import type { HttpErrorCode } from '../../server/problem-codes.ts'
 import { commonHeaders } from '../../server/respond.ts'
-import { pageHeaders as headers, type Page, pageOf } from '../shared/page.ts'
+import { pageHeaders as headers, type Page, pageOf } from './pages.ts'
 
 const page = z.string().describe('A page for people, if the caller accepts `text/html`.')
 const showing = (description: string) => ({ description, body: page, mediaTypes: ['text/html'], headers }) as const

@@ -1,10 +1,7 @@
-import { openStates, type SystemContext, TenantError } from '../shared/index.ts'
+import { countingStates, isForMailbox, type Request } from '../requests/index.ts'
+import { type SystemContext, TenantError } from '../shared/index.ts'
 import type { Template } from '../templates/index.ts'
-import type { RequestPorts } from './ports.ts'
-import { isForMailbox, type Request } from './request.ts'
-
-/** The states of requests that have created a resource or still may. */
-export const countingStates = [...openStates, 'succeeded'] as const
+import type { ProvisioningPorts } from './completion.ts'
 
 /** Requests per query and per call for mailboxes. */
 const pageSize = 100
@@ -21,7 +18,10 @@ const maxFailures = 3
  * of a template whose quota is used up, and a twenty-fourth of the others: call it every hour. A resource that cannot be
  * looked up keeps its last result and does not stop the other lookups. Throws the first error of the directory at the end.
  */
-export async function noteGoneResources(context: SystemContext<RequestPorts>, stopping: AbortSignal): Promise<void> {
+export async function noteGoneResources(
+  context: SystemContext<ProvisioningPorts>,
+  stopping: AbortSignal,
+): Promise<void> {
   const failures: unknown[] = []
   for (const template of await context.ports.templates.list(context.settings.tenantId)) {
     if (stopping.aborted) break
@@ -32,7 +32,7 @@ export async function noteGoneResources(context: SystemContext<RequestPorts>, st
 
 /** Checks the resources of one template, and returns the errors of the directory. */
 async function noteOfTemplate(
-  { ports, settings: { tenantId } }: SystemContext<RequestPorts>,
+  { ports, settings: { tenantId } }: SystemContext<ProvisioningPorts>,
   { id: templateId, quota: { resources: most } }: Template,
   stopping: AbortSignal,
 ): Promise<readonly unknown[]> {
@@ -61,7 +61,7 @@ async function noteOfTemplate(
  * Returns whether each request still has its resource. Leaves out requests without an answer, and adds the errors to `failures`.
  */
 async function existing(
-  ports: RequestPorts,
+  ports: ProvisioningPorts,
   requests: readonly Request[],
   stopping: AbortSignal,
   failures: unknown[],
@@ -83,7 +83,7 @@ async function existing(
 }
 
 /** Finds a team site by its group, which keeps its id when it is renamed, and a communication site by its address. */
-async function siteExists(ports: RequestPorts, request: Exclude<Request, { address: string }>) {
+async function siteExists(ports: ProvisioningPorts, request: Exclude<Request, { address: string }>) {
   const { directory } = ports
   const { groupId, createdAs } = request.progress
   if (groupId !== undefined) return answered(async () => (await directory.groupName(groupId)) !== undefined)

@@ -1,6 +1,6 @@
 import { openStage, outOfReach, undecided, waitingFor } from '../approvals/index.ts'
+import { lateStep, nextStep, type Request } from '../requests/index.ts'
 import type { Person, RequestState } from '../shared/index.ts'
-import { lateStep, nextStep, type Request } from './request.ts'
 
 /** The time in a state after which a request needs an admin, in seconds; null = no limit. */
 export const deadlines = {
