@@ -1,0 +1,123 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { type MessageFormatElement, TYPE } from '@formatjs/icu-messageformat-parser'
+import { IntlMessageFormat } from 'intl-messageformat'
+import { isNode, type Node } from './card-rules.ts'
+
+const [open, close] = ['⟦', '⟧']
+const mark = (text: string): string => `${open}${text}${close}`
+
+/** Returns the catalogue with marks around the texts of each message, but not around its arguments. The locale is unchanged. */
+export function marked(texts: Node): Node {
+  const entries = Object.entries(texts).map(([key, value]) => [key, key === 'locale' ? value : markedValue(value)])
+  return Object.fromEntries(entries)
+}
+
+function markedValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(markedValue)
+  if (isNode(value)) return marked(value)
+  return markedMessage(new IntlMessageFormat(String(value), 'en', undefined, { ignoreTag: true }).getAst())
+}
+
+function markedMessage(elements: readonly MessageFormatElement[]): string {
+  return elements.map(markedElement).join('')
+}
+
+function markedElement(element: MessageFormatElement): string {
+  switch (element.type) {
+    case TYPE.literal:
+      return mark(element.value.replaceAll("'", "''").replace(/[{}]/g, "'$&'"))
+    case TYPE.pound:
+      return mark('#')
+    case TYPE.plural:
+    case TYPE.select: {
+      const forms = Object.entries(element.options).map(([form, { value }]) => `${form} {${markedMessage(value)}}`)
+      return `{${element.value}, ${element.type === TYPE.plural ? 'plural' : 'select'}, ${forms.join(' ')}}`
+    }
+    case TYPE.argument:
+      return `{${element.value}}`
+    default:
+      throw new Error(`no message has an element of the type ${element.type} yet`)
+  }
+}
+
+/**
+ * Returns `Intl` with marks around everything that it writes: dates, numbers, units and the words between the parts of a
+ * list. All of these are in the language of the reader.
+ */
+export function markedIntl(): typeof Intl {
+  class DateTimeFormat extends Intl.DateTimeFormat {
+    override get format() {
+      return (date?: Date | number) => mark(super.format(date))
+    }
+    override formatRange(from: Date | number, to: Date | number): string {
+      return mark(super.formatRange(from, to))
+    }
+  }
+  class NumberFormat extends Intl.NumberFormat {
+    override get format() {
+      return ((value: number) => mark(super.format(value))) as Intl.NumberFormat['format']
+    }
+  }
+  class RelativeTimeFormat extends Intl.RelativeTimeFormat {
+    override format(value: number, unit: Intl.RelativeTimeFormatUnit): string {
+      return mark(super.format(value, unit))
+    }
+  }
+  class ListFormat extends Intl.ListFormat {
+    override format(parts: Iterable<string>): string {
+      return this.formatToParts(parts)
+        .map(({ type, value }) => (type === 'literal' ? mark(value) : value))
+        .join('')
+    }
+  }
+  const own = { DateTimeFormat, NumberFormat, RelativeTimeFormat, ListFormat }
+  const names = Object.getOwnPropertyNames(Intl) as (keyof typeof Intl)[]
+  return Object.fromEntries(names.map((name) => [name, { ...Intl, ...own }[name as 'ListFormat'] ?? Intl[name]])) as never
+}
+
+/** The parts of a text outside the marks. A text that was cut may lack its last marks. */
+export function unmarked(text: string): string[] {
+  const parts: string[] = []
+  let [depth, part] = [0, '']
+  for (const letter of text) {
+    if (letter === open) depth += 1
+    if (depth === 0) part += letter
+    else if (part !== '') {
+      parts.push(part)
+      part = ''
+    }
+    if (letter === close) depth -= 1
+  }
+  return part === '' ? parts : [...parts, part]
+}
+
+/** The members of a card's elements that people see or hear. */
+const shownMembers = new Set(['text', 'title', 'label', 'placeholder', 'tooltip', 'errorMessage', 'altText', 'speak', 'fallbackText'])
+
+/** Returns every text of a card that a person sees or hears. */
+export function shownTexts(value: unknown, name = ''): string[] {
+  if (typeof value === 'string') return shownMembers.has(name) ? [value] : []
+  if (Array.isArray(value)) return value.flatMap((one) => shownTexts(one, name === 'inlines' ? 'text' : ''))
+  return isNode(value) ? Object.entries(value).flatMap(([key, one]) => shownTexts(one, key)) : []
+}
+
+/** The texts in quotes of the files that build the samples: people, templates, addresses and answers of Microsoft 365. */
+export function wordsOfSamples(): string {
+  const folder = new URL('./', import.meta.url)
+  const files = readdirSync(folder).filter((file) => /^(card-|seed)/.test(file))
+  const sources = [...files.map((file) => readFileSync(new URL(file, folder), 'utf8'))]
+  const literal = /'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g
+  return sources.flatMap((source) => source.match(literal) ?? []).join('\n')
+}
+
+/** References, addresses, ids and hashes, which every language writes alike. */
+const machineText = /https?:\/\/\S+|\bREQ-\d+\b|[\w.+-]+@[\w.-]+|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){0,3}(?:-[0-9a-f]{12})?\b/giu
+
+/** The phrases of a text, between its punctuation: without machine texts and single letters. */
+export const phrasesOf = (text: string): string[] =>
+  text
+    .replace(machineText, '\n')
+    .replaceAll('\u200b', '')
+    .split(/[^\p{L}\p{M}\p{N}'’ /@._-]+|\. |\.$/u)
+    .map((phrase) => phrase.trim())
+    .filter((phrase) => /\p{L}{2}/u.test(phrase))
