@@ -116,9 +116,9 @@ describe('a registry refuses two values with the same name:', () => {
     expect(() => cardActionRegistry(action, action)).toThrow('request.twice')
   })
 
-  it('commands, including their aliases', () => {
-    const command = (name: string, aliases: string[]) =>
-      defineCommand({ name, aliases, argument: z.string(), handle: nothing, withoutValidArgument: nothing })
+  it('commands, including their names without an argument', () => {
+    const command = (name: string, alone: string[]) =>
+      defineCommand({ name, alone, argument: z.string(), handle: nothing, withoutValidArgument: nothing })
     expect(() => commandRegistry(command('one', []), command('two', ['one']))).toThrow('"one"')
   })
 

@@ -1,6 +1,6 @@
 /** Definitions of card actions and commands, and the input schemas that several of them share. */
 import { z } from 'zod'
-import { cards, type Notice } from '../cards/index.ts'
+import { cardsFor, type Notice } from '../cards/index.ts'
 import {
   because,
   type Deciding,
@@ -58,11 +58,9 @@ export function cardActionRegistry(...actions: readonly CardAction[]): ReadonlyM
 
 /** The names of a command, and who may use it. */
 interface CommandNames {
-  /** The text that people type, such as `status`; an argument may follow. */
+  /** The English text that people type, such as `status`; an argument may follow. Catalogues have all names of a language. */
   readonly name: string
-  /** Other names of the command, such as `hi` for `help`. */
-  readonly aliases?: readonly string[]
-  /** Names that must have no argument, such as `admin`. */
+  /** Names that must have no argument, such as `admin`, in every language. */
   readonly alone?: readonly string[]
   /** The position in Teams' command menu, from 1; null: not in the menu. The description is in `cards/strings`. */
   readonly menu?: number | null
@@ -92,18 +90,9 @@ export function defineCommand<S extends z.ZodType>(
     withoutValidArgument(turn: Turn, argument: string): Promise<Reply>
   },
 ): Command {
-  const {
-    name,
-    aliases = [],
-    alone = [],
-    menu = null,
-    forAdmins = false,
-    startsDialog = false,
-    changes = false,
-  } = command
+  const { name, alone = [], menu = null, forAdmins = false, startsDialog = false, changes = false } = command
   return {
     name,
-    aliases,
     alone,
     menu,
     forAdmins,
@@ -134,7 +123,7 @@ export function defineShowCommand({ show, ...names }: CommandNames & { show(turn
 /** Sorts the commands by length of name, longest first: `new site` before `new`. Throws if two share a name. */
 export function commandRegistry(...commands: readonly Command[]): readonly Command[] {
   const names = new Set<string>()
-  for (const name of commands.flatMap((command) => [command.name, ...command.aliases, ...command.alone])) {
+  for (const name of commands.flatMap((command) => [command.name, ...command.alone])) {
     if (names.has(name)) throw new Error(`two commands have the name "${name}"`)
     names.add(name)
   }
@@ -143,7 +132,7 @@ export function commandRegistry(...commands: readonly Command[]): readonly Comma
 
 /** Returns a reply with a notice. */
 export const showNotice = ({ viewer }: Pick<Turn, 'viewer'>, notice: Notice): Reply => ({
-  card: cards.notice(notice, viewer),
+  card: cardsFor(viewer).notice(notice, viewer),
 })
 
 /** Returns the answer to an admin command from a person who is not an admin. */

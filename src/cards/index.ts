@@ -21,7 +21,16 @@ import * as privacy from './privacy/index.ts'
 import * as provisioning from './provisioning/index.ts'
 import * as requests from './requests/index.ts'
 import * as shared from './shared/index.ts'
-import { type CardJson, cardRegistry, format, helpCard, helpView, strings, type Viewer } from './shared/index.ts'
+import {
+  type CardJson,
+  cardRegistry,
+  format,
+  helpCard,
+  helpView,
+  inLanguage,
+  strings,
+  type Viewer,
+} from './shared/index.ts'
 import * as templates from './templates/index.ts'
 import * as webhooks from './webhooks/index.ts'
 
@@ -42,7 +51,17 @@ export { maxJobs } from './operations/index.ts'
 export type { ErasureNow, ExportNow } from './privacy/index.ts'
 export { rowsOfPage } from './requests/index.ts'
 export type { CardJson, HelpFor, Viewer } from './shared/index.ts'
-export { hasAdminLine, reasonText, rowsOfAdminPage, summaryOf, type Verb, verbs } from './shared/index.ts'
+export {
+  catalogues,
+  commandName,
+  hasAdminLine,
+  languageOf,
+  reasonText,
+  rowsOfAdminPage,
+  summaryOf,
+  type Verb,
+  verbs,
+} from './shared/index.ts'
 export type { StarterForm, TemplateChoice, TemplateUse } from './templates/index.ts'
 export {
   type DeliveriesOf,
@@ -123,11 +142,7 @@ const adminTemplates = shown(templates.adminTemplatesCard, templates.adminTempla
 const starters = shown(templates.startersCard, templates.startersView)
 const adminWebhooks = shown(webhooks.adminWebhooksCard, webhooks.adminWebhooksView)
 
-/**
- * The cards of the chat (DESIGN §6), each as plain JSON, ready to be attached to an activity. The views describe the
- * arguments.
- */
-export const cards = {
+const cards = {
   help: shown(helpCard, helpView),
   chooseTemplate: shown(templates.chooseTemplateCard, templates.chooseTemplateView),
   continueDraft: shown(drafts.continueDraftCard, drafts.continueDraftView),
@@ -204,6 +219,30 @@ export const cards = {
   adminErase: shown(privacy.adminEraseCard, privacy.adminEraseView),
 }
 
+/**
+ * The cards of the chat (DESIGN §6), each as plain JSON, ready to be attached to an activity. The views describe the
+ * arguments.
+ */
+export type Cards = typeof cards
+
+/** Returns the cards in the language of their reader. */
+export function cardsFor({ locale: tag }: Pick<Viewer, 'locale'>): Cards {
+  const known = cardsByTag.get(tag)
+  if (known) return known
+  const own = Object.entries(cards).map(([name, render]) => [
+    name,
+    (...args: unknown[]) => inLanguage(tag, () => Reflect.apply(render, undefined, args)),
+  ])
+  const made: Cards = Object.fromEntries(own)
+  if (cardsByTag.size >= maxTags) cardsByTag.clear()
+  cardsByTag.set(tag, made)
+  return made
+}
+
+/** Clients send any text as their locale, so the number of remembered tags is limited. */
+const cardsByTag = new Map<string, Cards>()
+const maxTags = 100
+
 /** The sentences of the API's `detail` fields, from the catalogue: the same as on cards, with facts as machines write them. */
 export const apiTexts = {
   /** The reason of a refusal. */
@@ -216,11 +255,12 @@ export const apiTexts = {
     operations.healthText(strings.health.says[part.says], part, operations.plainHealth),
 }
 
-/** Sentences that the chat shows while the card does not change. */
-export const toasts = {
-  ...strings.toast,
-  failed: (traceId: string): string => format(strings.toast.failed, { traceId }),
-}
+/** A sentence that the chat shows while the card does not change. `traceId`: for the text `failed`. */
+export const toastFor = (
+  { locale: tag }: Pick<Viewer, 'locale'>,
+  text: keyof typeof strings.toast,
+  traceId = '',
+): string => inLanguage(tag, () => format(strings.toast[text], { traceId }))
 
 /**
  * Checks that cards and templates match, and expands one card: the first expansion of the process costs 60 to 70 ms,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import strings from '../../cards/strings/en.json' with { type: 'json' }
-import { cards } from '../../src/cards/index.ts'
 import { noteAct, organisationActions } from '../../src/core/audit/log.ts'
 import { kim, priya, tenantId, withCore } from '../support/core.ts'
+import { cards } from '../support/english-cards.ts'
 import { refusal, sentenceOf } from '../support/refusal.ts'
 
 describe('the audit of the organisation', () => {

@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { cards } from '../../src/cards/index.ts'
 import { timelineView } from '../../src/cards/requests/timeline.ts'
 import { auditActions } from '../../src/core/index.ts'
 import { requested, startBot, withBotWorld } from '../support/bot-world.ts'
@@ -8,6 +7,7 @@ import { nodesOf } from '../support/card-rules.ts'
 import { lineOf, longTimeline } from '../support/card-samples-timeline.ts'
 import { action, textOf } from '../support/cards.ts'
 import type { Card } from '../support/connector.ts'
+import { cards } from '../support/english-cards.ts'
 
 const asKim = viewerOf(kim)
 const isShown = (card: Card): unknown => nodesOf(card).find(({ id }) => id === 'timeline')?.['isVisible']

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createOutbox } from '../../src/bot/notifications/outbox.ts'
-import { type CardJson, cards } from '../../src/cards/index.ts'
+import type { CardJson } from '../../src/cards/index.ts'
 import {
   batchJobs,
   type NoticeOrder,
@@ -14,6 +14,7 @@ import {
 import { viewerOf } from '../support/card-requests.ts'
 import { textOf } from '../support/cards.ts'
 import { actorOf, approversGroup, dana, kim, omar, tenantId, withCore } from '../support/core.ts'
+import { cards } from '../support/english-cards.ts'
 
 const { signal } = new AbortController()
 

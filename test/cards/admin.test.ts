@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { type CardJson, cards } from '../../src/cards/index.ts'
+import type { CardJson } from '../../src/cards/index.ts'
 import { type HealthFacts, judgeHealth } from '../../src/core/index.ts'
 import { mailboxes, mailboxStepsUntil } from '../support/card-mailboxes.ts'
 import { kim, requests, sam, viewerOf } from '../support/card-requests.ts'
 import { queue, stuckEntries } from '../support/card-samples-admin.ts'
 import { actionsOf, textOf } from '../support/cards.ts'
+import { cards } from '../support/english-cards.ts'
 import { factsOf } from '../support/health-facts.ts'
 
 const asSam = viewerOf(sam, { isAdmin: true })

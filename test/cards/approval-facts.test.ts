@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { cards } from '../../src/cards/index.ts'
 import { type ApprovalFacts, type Person, type Request, snapshot } from '../../src/core/index.ts'
 import { mailboxes } from '../support/card-mailboxes.ts'
 import {
@@ -22,6 +21,7 @@ import {
 import { notSimilar } from '../support/card-similar.ts'
 import { templateOf } from '../support/card-world.ts'
 import { nodesOf, textOf } from '../support/cards.ts'
+import { cards } from '../support/english-cards.ts'
 
 const free: ApprovalFacts = { address: 'free', duplicates: [] }
 const show = (request: Request, who: Person, facts: ApprovalFacts = free) =>

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { type CardJson, cards } from '../../src/cards/index.ts'
+import type { CardJson } from '../../src/cards/index.ts'
 import type { Person, Request } from '../../src/core/index.ts'
 import { dana, kim, omar, priya, requestOf, requests, sam, stageOf, viewerOf } from '../support/card-requests.ts'
 import { inTime } from '../support/card-stages.ts'
 import { actionsOf, textOf } from '../support/cards.ts'
+import { cards } from '../support/english-cards.ts'
 
 const reads = (request: Request, who: Person): string => textOf(cards.approvalNow(request, viewerOf(who)))
 const status = (request: Request): string => textOf(cards.requestStatus(request, viewerOf(kim)))

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type CardJson, cards, formInputIds, type NoticeCode } from '../../src/cards/index.ts'
+import { type CardJson, formInputIds, type NoticeCode } from '../../src/cards/index.ts'
 import { faultCodes, type NamePreview, type Request, type Template } from '../../src/core/index.ts'
 import { requestForm, sketchOf } from '../support/card-forms.ts'
 import {
@@ -23,6 +23,7 @@ import {
 } from '../support/card-requests.ts'
 import { nodesOf } from '../support/card-rules.ts'
 import { notSimilar } from '../support/card-similar.ts'
+import { cards } from '../support/english-cards.ts'
 import { faultSaying } from '../support/refusal.ts'
 
 const wordsOf = (card: CardJson): string =>

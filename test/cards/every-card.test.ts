@@ -100,7 +100,7 @@ describe('templates', () => {
     '$name names only fields of its data',
     ({ name, data }) => {
       const schema: unknown = z.toJSONSchema(data)
-      expect(isNode(schema) ? unknownPaths(templateJson(name), schema, labels) : ['no schema']).toEqual([])
+      expect(isNode(schema) ? unknownPaths(templateJson(name), schema, labels()) : ['no schema']).toEqual([])
     },
   )
 

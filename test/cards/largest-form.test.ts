@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import strings from '../../cards/strings/en.json' with { type: 'json' }
-import { type CardJson, cards, formInputIds } from '../../src/cards/index.ts'
+import { type CardJson, formInputIds } from '../../src/cards/index.ts'
 import {
   type Fault,
   isMailboxKind,
@@ -15,6 +15,7 @@ import {
 import { requestForm } from '../support/card-forms.ts'
 import { dana, draftOf, kim, projectSite, templateOf } from '../support/card-requests.ts'
 import { nodesOf } from '../support/card-rules.ts'
+import { cards } from '../support/english-cards.ts'
 import { faultSaying, textOf } from '../support/refusal.ts'
 
 const long = (letters: number) => 'ß'.repeat(letters)

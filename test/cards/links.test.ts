@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { type CardJson, cards } from '../../src/cards/index.ts'
+import type { CardJson } from '../../src/cards/index.ts'
 import { mailboxes } from '../support/card-mailboxes.ts'
 import { dana, kim, onePage, requestOf, requests, siteRoot, viewerOf } from '../support/card-requests.ts'
 import { isNode, nodesOf } from '../support/card-rules.ts'
 import { samples } from '../support/card-samples.ts'
+import { cards } from '../support/english-cards.ts'
 import { foreignUrls, hostileTexts } from '../support/hostile-texts.ts'
 
 const asKim = viewerOf(kim)

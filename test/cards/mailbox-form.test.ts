@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type CardJson, cards, formInputIds, peopleInputIds } from '../../src/cards/index.ts'
+import { type CardJson, formInputIds, peopleInputIds } from '../../src/cards/index.ts'
 import {
   applies,
   type Draft,
@@ -14,6 +14,7 @@ import { meetingRoom, poolEquipment, roomAnswers, supportMailbox } from '../supp
 import { dana, draftOf, omar, projectSite } from '../support/card-requests.ts'
 import { nodesOf } from '../support/card-rules.ts'
 import { textOf, valuesOf } from '../support/cards.ts'
+import { cards } from '../support/english-cards.ts'
 import { faultSaying } from '../support/refusal.ts'
 
 const inputsOf = (value: unknown): string[] =>

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { type CardJson, cards } from '../../src/cards/index.ts'
+import type { CardJson } from '../../src/cards/index.ts'
 import type { RequestForMailbox } from '../../src/core/index.ts'
 import { mailboxes, mailboxOf, mailboxPlanOf, mailboxStepsUntil, sharedOf } from '../support/card-mailboxes.ts'
 import { dana, draftOf, kim, omar, sam, viewerOf } from '../support/card-requests.ts'
 import { nodesOf } from '../support/card-rules.ts'
 import { notSimilar } from '../support/card-similar.ts'
 import { textOf } from '../support/cards.ts'
+import { cards } from '../support/english-cards.ts'
 
 const buttonsOf = (card: CardJson): string[] =>
   (Array.isArray(card['actions']) ? card['actions'] : []).map(({ title }: { title: string }) => title)

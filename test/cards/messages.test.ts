@@ -1,28 +1,37 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cards, type Viewer } from '../../src/cards/index.ts'
+import type { Viewer } from '../../src/cards/index.ts'
 import { siteLink } from '../../src/cards/shared/links.ts'
+import { inLanguage } from '../../src/cards/shared/messages.ts'
 import { cut, duration, moment, peopleList } from '../../src/cards/shared/texts.ts'
 import { at, dana, kim, requests, siteRoot, viewerOf } from '../support/card-requests.ts'
 import { textOf } from '../support/cards.ts'
+import { cards } from '../support/english-cards.ts'
 import { foreignUrls } from '../support/hostile-texts.ts'
 
 describe('texts', () => {
   const viewer = (more: Partial<Viewer>) => viewerOf(kim, more)
 
+  const momentIn = (more: Partial<Viewer>, stamp: string, style: 'day' | 'full') => {
+    const reader = viewer(more)
+    return inLanguage(reader.locale, () => moment(stamp, reader, style))
+  }
+
   it('show the time for today and else the day, in the viewer’s format', () => {
-    expect(moment(at('09:02'), viewer({}), 'full')).toBe('10:02')
-    expect(moment('2026-11-19T23:30:00Z', viewer({}), 'day')).toBe('00:30')
-    expect(moment('2026-11-18T09:02:00Z', viewer({}), 'day')).toBe('18 Nov')
-    expect(moment('2026-11-18T09:02:00Z', viewer({}), 'full')).toBe('18 Nov, 10:02')
-    expect(moment('2025-11-18T09:02:00Z', viewer({}), 'day')).toBe('18 Nov 2025')
-    expect(moment(at('09:02'), viewer({ locale: 'en-US', timeZone: 'America/New_York' }), 'full')).toMatch(/^4:02\sAM$/)
+    expect(momentIn({}, at('09:02'), 'full')).toBe('10:02')
+    expect(momentIn({}, '2026-11-19T23:30:00Z', 'day')).toBe('00:30')
+    expect(momentIn({}, '2026-11-18T09:02:00Z', 'day')).toBe('18 Nov')
+    expect(momentIn({}, '2026-11-18T09:02:00Z', 'full')).toBe('18 Nov, 10:02')
+    expect(momentIn({}, '2025-11-18T09:02:00Z', 'day')).toBe('18 Nov 2025')
+    expect(momentIn({ locale: 'en-US', timeZone: 'America/New_York' }, at('09:02'), 'full')).toMatch(/^4:02\sAM$/)
+    expect(momentIn({ locale: 'de-CH' }, '2026-11-18T09:02:00Z', 'full')).toBe('18. Nov., 10:02')
+    expect(momentIn({ locale: 'fr-CA' }, '2026-11-18T09:02:00Z', 'day')).toBe('18 nov.')
   })
 
   it('fall back from an unknown locale or time zone', () => {
-    expect(moment(at('09:02'), viewer({ locale: 'not a locale' }), 'full')).toMatch(/10:02/)
-    expect(moment(at('09:02'), viewer({ timeZone: 'Mars/Base' }), 'full')).toBe('09:02')
-    expect(moment(at('09:02'), viewer({ locale: '', timeZone: '' }), 'full')).toMatch(/0?9:02/)
+    expect(momentIn({ locale: 'not a locale' }, at('09:02'), 'full')).toMatch(/10:02/)
+    expect(momentIn({ timeZone: 'Mars/Base' }, at('09:02'), 'full')).toBe('09:02')
+    expect(momentIn({ locale: '', timeZone: '' }, at('09:02'), 'full')).toMatch(/0?9:02/)
   })
 
   it('are cut between graphemes', () => {

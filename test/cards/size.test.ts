@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type CardJson, cards, rowsOfPage } from '../../src/cards/index.ts'
+import { type CardJson, rowsOfPage } from '../../src/cards/index.ts'
 import { because, mostLinks, type Person, snapshot, type Template } from '../../src/core/index.ts'
 import { requestForm } from '../support/card-forms.ts'
 import { mailboxes, mailboxPlanOf, meetingRoom, supportMailbox } from '../support/card-mailboxes.ts'
@@ -17,6 +17,7 @@ import {
 } from '../support/card-requests.ts'
 import { nodesOf } from '../support/card-rules.ts'
 import { similarNamed } from '../support/card-similar.ts'
+import { cards } from '../support/english-cards.ts'
 
 const named = (person: Person, displayName: string): Person => ({ ...person, displayName })
 const asKim = viewerOf(kim)

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cards } from '../../src/cards/index.ts'
 import { barLooks, barOf, rangeOf, stackOf } from '../../src/cards/operations/admin-stats.ts'
 import { sam, viewerOf } from '../support/card-requests.ts'
 import { brokenRules } from '../support/card-rules.ts'
 import { awkward, nothing, usual } from '../support/card-samples-stats.ts'
 import { textOf } from '../support/cards.ts'
+import { cards } from '../support/english-cards.ts'
 
 const asSam = viewerOf(sam, { isAdmin: true })
 const length = (parts: readonly { text: string }[]) => parts.map(({ text }) => text).join('').length

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { cards } from '../../src/cards/index.ts'
 import { type Person, person } from '../../src/core/index.ts'
 import { actionsOf, nodesOf, textOf } from '../support/cards.ts'
 import { actorOf, dana, kim, omar, priya, stranger, tenantId, withCore } from '../support/core.ts'
 import { engines } from '../support/database.ts'
+import { cards } from '../support/english-cards.ts'
 
 const hour = 3_600_000
 const hostile = '**b** [x](y) {at} <at>'

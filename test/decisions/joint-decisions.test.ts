@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { cards } from '../../src/cards/index.ts'
 import { TenantError } from '../../src/core/index.ts'
 import { requestOf, viewerOf } from '../support/card-requests.ts'
 import { textOf } from '../support/cards.ts'
 import { actorOf, approversGroup, asSite, dana, kim, omar, stranger, tenantId, withCore } from '../support/core.ts'
+import { cards } from '../support/english-cards.ts'
 import { refusal } from '../support/refusal.ts'
 
 const { signal } = new AbortController()

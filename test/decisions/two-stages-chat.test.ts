@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
-import { cards } from '../../src/cards/index.ts'
 import { startBot, withBotWorld } from '../support/bot-world.ts'
 import { actionsOf, textOf } from '../support/cards.ts'
+import { cards } from '../support/english-cards.ts'
 import { contosoTenant, people } from '../support/teams-user.ts'
 
 describe('two stages with the same approver in chat', () => {

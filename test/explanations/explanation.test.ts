@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { apiTexts, cards } from '../../src/cards/index.ts'
+import { apiTexts } from '../../src/cards/index.ts'
 import { strings } from '../../src/cards/shared/messages.ts'
 import {
   type AuditEntry,
@@ -14,6 +14,7 @@ import {
 import { mailboxes } from '../support/card-mailboxes.ts'
 import { kim, requests, viewerOf } from '../support/card-requests.ts'
 import { textOf } from '../support/cards.ts'
+import { cards } from '../support/english-cards.ts'
 import { cases, now } from '../support/explained-requests.ts'
 
 const all: readonly { request: Request; timeline?: readonly AuditEntry[]; inDigest?: readonly string[] }[] = [

@@ -2,11 +2,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { GuardedAdapter } from '../../src/bot/channel/adapter.ts'
 import { type CardSender, createCardSender } from '../../src/bot/channel/card-sender.ts'
 import { createPacedChats } from '../../src/bot/channel/chat-pace.ts'
-import { cards } from '../../src/cards/index.ts'
 import { asWritten, type Conversation, ProvisioningError, PutOff } from '../../src/core/index.ts'
 import { chatPaceInMemory } from '../../src/store/notifications/chats.ts'
 import { kim, requests, tenantId, viewerOf } from '../support/card-requests.ts'
 import { type Connector, startConnector } from '../support/connector.ts'
+import { cards } from '../support/english-cards.ts'
 
 describe('a chat that rejects a card', () => {
   const logged: object[] = []

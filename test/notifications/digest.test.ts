@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { cards } from '../../src/cards/index.ts'
 import { type DigestNotice, type Outbox, type Person, TenantError } from '../../src/core/index.ts'
 import { viewerOf } from '../support/card-requests.ts'
 import { textOf } from '../support/cards.ts'
 import { actorOf, dana, kim, omar, priya, tenantId, withCore } from '../support/core.ts'
+import { cards } from '../support/english-cards.ts'
 
 const hour = 3_600_000
 /** A Friday in November, at midnight in Greenwich. */

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { cards } from '../../src/cards/index.ts'
 import {
   type Core,
   type NoticeKey,
@@ -17,6 +16,7 @@ import { viewerOf } from '../support/card-requests.ts'
 import { textOf } from '../support/cards.ts'
 import { actorOf, approversGroup, kim, omar, priya, tenantId, tenantWith, withCore } from '../support/core.ts'
 import { engines } from '../support/database.ts'
+import { cards } from '../support/english-cards.ts'
 
 const canary = 'Xylophon-canary'
 const never = new AbortController().signal

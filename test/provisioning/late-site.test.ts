@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { cards } from '../../src/cards/index.ts'
 import {
   attentionOf,
   isStillDue,
@@ -18,6 +17,7 @@ import {
 import { viewerOf } from '../support/card-world.ts'
 import { textOf } from '../support/cards.ts'
 import { actorOf, asSite, kim, type Ordered, priya, tenantWith, withCore } from '../support/core.ts'
+import { cards } from '../support/english-cards.ts'
 import { startTenant, type TestTenant } from '../support/simulated-tenant.ts'
 
 const asKim = actorOf(kim)

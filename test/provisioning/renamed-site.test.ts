@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { cards } from '../../src/cards/index.ts'
 import { reduced, viewOf, webhookBody, webhookOf } from '../../src/core/index.ts'
 import { viewerOf } from '../support/card-world.ts'
 import { textOf } from '../support/cards.ts'
 import { actorOf, asSite, kim, priya, tenantId, withCore } from '../support/core.ts'
+import { cards } from '../support/english-cards.ts'
 import { startTenant, type TestTenant } from '../support/simulated-tenant.ts'
 
 describe('a site that the tenant’s naming policy renamed', () => {

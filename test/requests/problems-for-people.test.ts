@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { cards } from '../../src/cards/index.ts'
 import {
   entryDataFor,
   problemForPeople,
@@ -14,6 +13,7 @@ import {
 import { viewerOf } from '../support/card-world.ts'
 import { textOf } from '../support/cards.ts'
 import { actorOf, kim, priya, tenantWith, withCore } from '../support/core.ts'
+import { cards } from '../support/english-cards.ts'
 
 /** Texts for admins only: codes of Entra ID, Exchange, SharePoint and Graph, settings and permissions. */
 const internal =

@@ -159,65 +159,63 @@ const added = report(template.parse(templateFromStarter({ kind: 'room', id: rich
 const question = (asks: 'enable' | 'disable', isChanged = false) => ({ asks, isChanged })
 const few = (asks?: TemplateList['asks']) => ({ entries: listed, from: 0, total: 3, ...(asks && { asks }) })
 const templateSamples: readonly Sample[] = [
-  sample('', adminTemplatesCard, adminTemplatesView(few())),
-  sample('page', adminTemplatesCard, adminTemplatesView({ entries: listed, from: 6, total: 10 })),
-  sample('which', adminTemplatesCard, adminTemplatesView(few({ typed: 'site', found: true, does: 'disable' }))),
-  sample('near', adminTemplatesCard, adminTemplatesView(few({ typed: 'Projct sites', found: false, does: 'show' }))),
-  sample('', adminTemplateCard, adminTemplateView(report(projectSite), asSam)),
-  sample('added', adminTemplateCard, adminTemplateView(added, asSam, { news: 'added' })),
-  sample('rich', adminTemplateCard, adminTemplateView(richReport, asSam)),
-  sample('off', adminTemplateCard, adminTemplateView(report({ ...openCommunity, active: false }), asSam)),
-  sample('disable', adminTemplateCard, adminTemplateView(richReport, asSam, question('disable'))),
-  sample('enable', adminTemplateCard, adminTemplateView(richReport, asSam, question('enable', true))),
+  sample('', adminTemplatesCard, () => adminTemplatesView(few())),
+  sample('page', adminTemplatesCard, () => adminTemplatesView({ entries: listed, from: 6, total: 10 })),
+  sample('which', adminTemplatesCard, () => adminTemplatesView(few({ typed: 'site', found: true, does: 'disable' }))),
+  sample('near', adminTemplatesCard, () =>
+    adminTemplatesView(few({ typed: 'Projct sites', found: false, does: 'show' })),
+  ),
+  sample('', adminTemplateCard, () => adminTemplateView(report(projectSite), asSam)),
+  sample('added', adminTemplateCard, () => adminTemplateView(added, asSam, { news: 'added' })),
+  sample('rich', adminTemplateCard, () => adminTemplateView(richReport, asSam)),
+  sample('off', adminTemplateCard, () => adminTemplateView(report({ ...openCommunity, active: false }), asSam)),
+  sample('disable', adminTemplateCard, () => adminTemplateView(richReport, asSam, question('disable'))),
+  sample('enable', adminTemplateCard, () => adminTemplateView(richReport, asSam, question('enable', true))),
 ]
 
 export const adminSamples: readonly Sample[] = [
   ...templateSamples,
-  sample('', adminQueueCard, adminQueueView(queue, asSam)),
-  sample(
-    'empty',
-    adminQueueCard,
+  sample('', adminQueueCard, () => adminQueueView(queue, asSam)),
+  sample('empty', adminQueueCard, () =>
     adminQueueView({ counts: { waiting: 0, creating: 0, failed: 0 }, open: 0, entries: [] }, asSam),
   ),
-  sample('', adminStuckCard, adminStuckView({ count: 4, entries: stuckEntries }, asSam)),
-  sample('late', adminStuckCard, adminStuckView({ count: 2, entries: lateEntries }, asSam)),
-  sample('one', adminStuckCard, adminStuckView({ count: 1, entries: stuckEntries.slice(1, 2) }, asSam)),
+  sample('', adminStuckCard, () => adminStuckView({ count: 4, entries: stuckEntries }, asSam)),
+  sample('late', adminStuckCard, () => adminStuckView({ count: 2, entries: lateEntries }, asSam)),
+  sample('one', adminStuckCard, () => adminStuckView({ count: 1, entries: stuckEntries.slice(1, 2) }, asSam)),
   ...healthSamples,
-  sample('', adminJobsCard, adminJobsView({ total: 3, jobs: givenUpJobs }, asSam)),
-  sample('confirm', adminJobsCard, adminReplayView(givenUp({}), asSam)),
-  sample('', adminAuditCard, adminAuditView(audited(), requests.ready, 0, asSam)),
-  sample('older', adminAuditCard, adminAuditView(audited(), requests.ready, 8, asSam)),
-  sample('one', adminAuditCard, adminAuditView(audited([], 1), requests.waiting, 0, asSam)),
-  sample('findings', adminAuditCard, adminAuditView(audited(damage, 5), requests.ready, 0, asSam)),
-  sample('retry', adminConfirmCard, adminConfirmView({ verb: 'admin.retry', request: mailboxes.refused }, asSam)),
-  sample('cancel', adminConfirmCard, adminConfirmView({ verb: 'admin.cancel', request: requests.waiting }, asSam)),
-  sample(
-    'comment-missing',
-    adminConfirmCard,
+  sample('', adminJobsCard, () => adminJobsView({ total: 3, jobs: givenUpJobs }, asSam)),
+  sample('confirm', adminJobsCard, () => adminReplayView(givenUp({}), asSam)),
+  sample('', adminAuditCard, () => adminAuditView(audited(), requests.ready, 0, asSam)),
+  sample('older', adminAuditCard, () => adminAuditView(audited(), requests.ready, 8, asSam)),
+  sample('one', adminAuditCard, () => adminAuditView(audited([], 1), requests.waiting, 0, asSam)),
+  sample('findings', adminAuditCard, () => adminAuditView(audited(damage, 5), requests.ready, 0, asSam)),
+  sample('retry', adminConfirmCard, () => adminConfirmView({ verb: 'admin.retry', request: mailboxes.refused }, asSam)),
+  sample('cancel', adminConfirmCard, () =>
+    adminConfirmView({ verb: 'admin.cancel', request: requests.waiting }, asSam),
+  ),
+  sample('comment-missing', adminConfirmCard, () =>
     adminConfirmView({ verb: 'admin.cancel', request: mailboxes.checkFailed, commentMissing: true }, asSam),
   ),
   ...(['delayed', 'extensionRefused', 'siteNotReady'] as const).map((situation) =>
-    sample(`${situation}-admin`, requestStatusCard, requestStatusView(requests[situation], asSam)),
+    sample(`${situation}-admin`, requestStatusCard, () => requestStatusView(requests[situation], asSam)),
   ),
-  sample('rejected-to-admin', requestStatusCard, requestStatusView(requests.rejected, asSam)),
-  sample('not-admin', noticeCard, noticeView({ code: 'notAdmin' }, asSam)),
+  sample('rejected-to-admin', requestStatusCard, () => requestStatusView(requests.rejected, asSam)),
+  sample('not-admin', noticeCard, () => noticeView({ code: 'notAdmin' }, asSam)),
   ...(['webhookUndelivered', 'webhookOwn', 'webhookGone', 'webhookFailing'] as const).map((code) => {
     const variant = code.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)
-    return sample(variant, noticeCard, noticeView({ code, reference: 'REQ-1042', by: 'Project site' }, asSam))
+    return sample(variant, noticeCard, () => noticeView({ code, reference: 'REQ-1042', by: 'Project site' }, asSam))
   }),
   ...(['one', 'many'] as const).map((variant) => {
     const [days, count] = variant === 'one' ? [1, 1] : [365, 12_480]
     const about = { code: 'retentionStarts', at: '2026-11-23T10:44:00.000Z', days, count } as const
-    return sample(`retention-starts-${variant}`, noticeCard, noticeView(about, asSam))
+    return sample(`retention-starts-${variant}`, noticeCard, () => noticeView(about, asSam))
   }),
-  sample('nothing-stuck', noticeCard, noticeView({ code: 'nothingStuck' }, asSam)),
-  sample('second-admin', noticeCard, noticeView({ code: 'secondAdminNeeded', people: [dana, omar] }, asSam)),
-  sample('no-longer-admin', noticeCard, noticeView({ code: 'noLongerAdmin' }, asSam)),
-  sample('no-longer-approver', noticeCard, noticeView({ code: 'noLongerApprover' }, asSam)),
-  sample('no-period', noticeCard, noticeView({ code: 'noPeriod' }, asSam)),
-  sample(
-    'cannot-retry',
-    noticeCard,
+  sample('nothing-stuck', noticeCard, () => noticeView({ code: 'nothingStuck' }, asSam)),
+  sample('second-admin', noticeCard, () => noticeView({ code: 'secondAdminNeeded', people: [dana, omar] }, asSam)),
+  sample('no-longer-admin', noticeCard, () => noticeView({ code: 'noLongerAdmin' }, asSam)),
+  sample('no-longer-approver', noticeCard, () => noticeView({ code: 'noLongerApprover' }, asSam)),
+  sample('no-period', noticeCard, () => noticeView({ code: 'noPeriod' }, asSam)),
+  sample('cannot-retry', noticeCard, () =>
     noticeView({ code: 'cannotRetry', reference: 'REQ-1042', requestId: requests.ready.requestId }, asSam),
   ),
 ]

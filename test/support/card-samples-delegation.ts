@@ -47,7 +47,7 @@ const waiting = (count: number, more = false): DelegationNow => ({
 })
 
 const shown = (variant: string, now: DelegationNow, known: Parameters<typeof delegationView>[1] = nothing) =>
-  sample(variant, delegationCard, delegationView(now, known, asDana))
+  sample(variant, delegationCard, () => delegationView(now, known, asDana))
 
 /** Delegations of Dana Fox: the question, saved, changed and ended. */
 export const delegationSamples: readonly Sample[] = [
@@ -82,17 +82,15 @@ export const delegationSamples: readonly Sample[] = [
     }),
   ),
   shown('delegated', form({ values: { to: omar.id, until: '2026-11-30' }, people: [omar] }), { own, toMe }),
-  sample('', adminDelegationsCard, adminDelegationsView({ delegations: away, from: 0, total: 2 }, asDana)),
-  sample('page', adminDelegationsCard, adminDelegationsView({ delegations: many, from: 6, total: 14 }, asDana)),
-  sample('empty', adminDelegationsCard, adminDelegationsView({ delegations: [], from: 0, total: 0 }, asDana)),
+  sample('', adminDelegationsCard, () => adminDelegationsView({ delegations: away, from: 0, total: 2 }, asDana)),
+  sample('page', adminDelegationsCard, () => adminDelegationsView({ delegations: many, from: 6, total: 14 }, asDana)),
+  sample('empty', adminDelegationsCard, () => adminDelegationsView({ delegations: [], from: 0, total: 0 }, asDana)),
   shown('saved', waiting(2), { own, toMe: [] }),
   shown('saved-many', waiting(100, true), { own, toMe: Array.from({ length: 8 }, () => delegationOf(priya, dana)) }),
   shown('replaced', { ...waiting(0), former: priya } as DelegationNow, { own, toMe: [] }),
   shown('ended', { step: 'ended', ended: own }),
   shown('nothing', { step: 'ended', ended: undefined }, { own: undefined, toMe }),
-  sample(
-    'delegated',
-    approvalsCard,
+  sample('delegated', approvalsCard, () =>
     approvalsView(
       onePage(requestOf({ number: 1040, submittedAt: '2026-11-19T08:00:00Z' }), requests.waiting),
       asDana,

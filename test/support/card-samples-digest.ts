@@ -43,11 +43,13 @@ const none: Digest = {
 }
 
 export const digestSamples: readonly Sample[] = [
-  sample('', digestCard, digestView(approving, morning, asDana)),
-  sample('everything', digestCard, digestView(all, morning, asSam)),
-  sample('admin', digestCard, digestView(ofAdmin, { ...morning, isOn: false }, asSam)),
-  sample('nothing', digestCard, digestView(none, { hour: null, isOn: false, remindAfterHours: 24 }, asSam)),
-  sample('', digestChoiceCard, digestChoiceView(morning, asDana)),
-  sample('off', digestChoiceCard, digestChoiceView({ hour: 17, isOn: false, remindAfterHours: 24 }, asDana)),
-  sample('off-for-all', digestChoiceCard, digestChoiceView({ hour: null, isOn: false, remindAfterHours: 24 }, asDana)),
+  sample('', digestCard, () => digestView(approving, morning, asDana)),
+  sample('everything', digestCard, () => digestView(all, morning, asSam)),
+  sample('admin', digestCard, () => digestView(ofAdmin, { ...morning, isOn: false }, asSam)),
+  sample('nothing', digestCard, () => digestView(none, { hour: null, isOn: false, remindAfterHours: 24 }, asSam)),
+  sample('', digestChoiceCard, () => digestChoiceView(morning, asDana)),
+  sample('off', digestChoiceCard, () => digestChoiceView({ hour: 17, isOn: false, remindAfterHours: 24 }, asDana)),
+  sample('off-for-all', digestChoiceCard, () =>
+    digestChoiceView({ hour: null, isOn: false, remindAfterHours: 24 }, asDana),
+  ),
 ]

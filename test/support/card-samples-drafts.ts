@@ -50,25 +50,17 @@ const begun = [
 
 /** Drafts, and forms from earlier requests. */
 export const draftSamples: readonly Sample[] = [
-  sample(
-    '',
-    continueDraftCard,
+  sample('', continueDraftCard, () =>
     continueDraftView({ says: 'offer', drafts: begun.slice(0, 1), startNew: { templateId: projectSite.id } }, asKim),
   ),
-  sample(
-    'several',
-    continueDraftCard,
+  sample('several', continueDraftCard, () =>
     continueDraftView({ says: 'offer', drafts: begun, startNew: { command: 'new' } }, asKim),
   ),
-  sample(
-    'list',
-    continueDraftCard,
+  sample('list', continueDraftCard, () =>
     continueDraftView({ says: 'list', drafts: begun.slice(1, 2), startNew: { command: 'new' } }, asKim),
   ),
-  sample('kept', continueDraftCard, continueDraftView({ says: 'kept', drafts: begun.slice(0, 1) }, asKim)),
-  sample(
-    'repeat',
-    requestFormCard,
+  sample('kept', continueDraftCard, () => continueDraftView({ says: 'kept', drafts: begun.slice(0, 1) }, asKim)),
+  sample('repeat', requestFormCard, () =>
     requestFormView(
       requestForm({
         template: projectSite,
@@ -77,9 +69,7 @@ export const draftSamples: readonly Sample[] = [
       }),
     ),
   ),
-  sample(
-    'again',
-    requestFormCard,
+  sample('again', requestFormCard, () =>
     requestFormView(
       requestForm({
         template: supportMailbox,
@@ -88,14 +78,10 @@ export const draftSamples: readonly Sample[] = [
       }),
     ),
   ),
-  sample(
-    'changed',
-    reviewCard,
+  sample('changed', reviewCard, () =>
     reviewView({ ...notSimilar, draft: draftOf(filled, { version: 3 }), plan: planOf(), basedOn: rejected }),
   ),
-  sample(
-    'unchanged',
-    reviewCard,
+  sample('unchanged', reviewCard, () =>
     reviewView({
       ...notSimilar,
       draft: draftOf(filled, { version: 3 }),
@@ -103,20 +89,14 @@ export const draftSamples: readonly Sample[] = [
       basedOn: { ...rejected, changed: [] },
     }),
   ),
-  sample(
-    'repeat',
-    reviewCard,
+  sample('repeat', reviewCard, () =>
     reviewView({ ...notSimilar, draft: draftOf(filled, { version: 3 }), plan: planOf(), basedOn: repeated }),
   ),
-  sample(
-    'long-name',
-    reviewCard,
+  sample('long-name', reviewCard, () =>
     reviewView({ ...notSimilar, draft: draftOf(filled, { version: 3 }), plan: planOf({ details: longNamed }) }),
   ),
-  sample('long-name', approvalCard, approvalView(requestOf({ details: longNamed }), asDana)),
-  sample(
-    'next-address',
-    requestFormCard,
+  sample('long-name', approvalCard, () => approvalView(requestOf({ details: longNamed }), asDana)),
+  sample('next-address', requestFormCard, () =>
     requestFormView(
       requestForm({
         template: openCommunity,
@@ -129,15 +109,13 @@ export const draftSamples: readonly Sample[] = [
       }),
     ),
   ),
-  sample('sent-again', approvalCard, approvalView(requestOf({ basedOn: rejected }), asDana)),
-  sample(
-    'changes',
-    approvalCard,
+  sample('sent-again', approvalCard, () => approvalView(requestOf({ basedOn: rejected }), asDana)),
+  sample('changes', approvalCard, () =>
     approvalView(requestOf({ basedOn: rejected }), asDana, undefined, {
       address: 'free',
       duplicates: [],
       earlier: requestOf({ requestId: earlier, owners: [kim], reason: 'For the move.', details: internal }),
     }),
   ),
-  sample('repeat', approvalCard, approvalView(requestOf({ basedOn: repeated }), asDana)),
+  sample('repeat', approvalCard, () => approvalView(requestOf({ basedOn: repeated }), asDana)),
 ]

@@ -16,7 +16,7 @@ import { delegationOf } from './card-samples-delegation.ts'
 import { faultSaying } from './refusal.ts'
 
 const asSam = viewerOf(sam, { isAdmin: true })
-const shown = (variant: string, now: ExportNow) => sample(variant, adminExportCard, adminExportView(now, asSam))
+const shown = (variant: string, now: ExportNow) => sample(variant, adminExportCard, () => adminExportView(now, asSam))
 const form = (more: Partial<Extract<ExportNow, { step: 'form' }>> = {}): ExportNow => ({
   ...{ step: 'form', days: { from: '2026-11-01', to: '2026-11-20' }, typed: '', faults: [] },
   ...more,
@@ -29,7 +29,8 @@ const links = (['requests', 'audit'] as const).flatMap((what) =>
 )
 const offer = { from: '2026-11-01', to: '2026-11-20', requests: 312, entries: 12_048, until, links }
 
-const eraseSample = (variant: string, now: ErasureNow) => sample(variant, adminEraseCard, adminEraseView(now, asSam))
+const eraseSample = (variant: string, now: ErasureNow) =>
+  sample(variant, adminEraseCard, () => adminEraseView(now, asSam))
 const nothing = { open: [], waiting: [], named: [], delegations: [], batches: 0 }
 const erasure = (more: Partial<Erasure> = {}): Erasure => ({
   ...{
@@ -70,9 +71,9 @@ export const exportSamples: readonly Sample[] = [
     step: 'person',
     offer: { person: { ...dana, displayName: '', userPrincipalName: '' }, url, until },
   }),
-  sample('', adminPersonCard, adminPersonView({ purpose: 'export', typed: '', people: [] })),
-  sample('nobody', adminPersonCard, adminPersonView({ purpose: 'erase', typed: 'Dnaa', people: [] })),
-  sample('which', adminPersonCard, adminPersonView({ purpose: 'erase', typed: 'o', people: [omar, longName] })),
+  sample('', adminPersonCard, () => adminPersonView({ purpose: 'export', typed: '', people: [] })),
+  sample('nobody', adminPersonCard, () => adminPersonView({ purpose: 'erase', typed: 'Dnaa', people: [] })),
+  sample('which', adminPersonCard, () => adminPersonView({ purpose: 'erase', typed: 'o', people: [omar, longName] })),
   eraseSample('', { step: 'confirm', erasure: erasure({ templates: [projectSite.name] }) }),
   eraseSample('mismatch', {
     step: 'mismatch',
@@ -107,8 +108,8 @@ export const exportSamples: readonly Sample[] = [
     personId: kim.id,
     removed: { requests: 0, entries: 0, drafts: 0, delegations: 0, batches: 0, chats: 0, copies: 0 },
   }),
-  sample('reduced', requestStatusCard, requestStatusView(reduced(requests.ready, at), viewerOf(kim))),
-  sample('reduced-rejected', requestStatusCard, requestStatusView(reduced(requests.rejected, at), viewerOf(kim))),
-  sample('reduced-mailbox', requestStatusCard, requestStatusView(reduced(mailboxes.ready, at), viewerOf(kim))),
-  sample('reduced', approvalDecidedCard, approvalDecidedView(reduced(requests.rejected, at), viewerOf(dana))),
+  sample('reduced', requestStatusCard, () => requestStatusView(reduced(requests.ready, at), viewerOf(kim))),
+  sample('reduced-rejected', requestStatusCard, () => requestStatusView(reduced(requests.rejected, at), viewerOf(kim))),
+  sample('reduced-mailbox', requestStatusCard, () => requestStatusView(reduced(mailboxes.ready, at), viewerOf(kim))),
+  sample('reduced', approvalDecidedCard, () => approvalDecidedView(reduced(requests.rejected, at), viewerOf(dana))),
 ]

@@ -54,17 +54,15 @@ const reportOf = (kind: StarterKind, more: object, example: string): TemplateRep
   example: { typed: 'Apollo', displayName: 'Apollo', address: example },
 })
 const form = (variant: string, kind: StarterKind, more: Partial<Parameters<typeof starterFormView>[0]> = {}): Sample =>
-  sample(
-    variant,
-    starterFormCard,
+  sample(variant, starterFormCard, () =>
     starterFormView({ kind, id, answers: answersOf(kind), faults: [], people: [], ...more }),
   )
 
 export const firstDaySamples: readonly Sample[] = [
-  sample('', firstDayCard, firstDayView({ displayName, health: healthy, templates: 0 }, asSam)),
-  sample('missing', firstDayCard, firstDayView({ displayName, health: troubled, templates: 0 }, asSam)),
-  sample('ready', firstDayCard, firstDayView({ displayName, health: healthy, templates: 5 }, asSam)),
-  sample('', startersCard, startersView()),
+  sample('', firstDayCard, () => firstDayView({ displayName, health: healthy, templates: 0 }, asSam)),
+  sample('missing', firstDayCard, () => firstDayView({ displayName, health: troubled, templates: 0 }, asSam)),
+  sample('ready', firstDayCard, () => firstDayView({ displayName, health: healthy, templates: 5 }, asSam)),
+  sample('', startersCard, () => startersView()),
   form('', 'teamSite'),
   form('preview', 'room', {
     report: reportOf('room', {}, 'room-apollo@contoso.example'),

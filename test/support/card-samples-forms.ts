@@ -99,7 +99,7 @@ const known: NamePreview = {
   isNumbered: false,
 }
 const form = (variant: string, template: Template, options: Omit<Parameters<typeof requestForm>[0], 'template'>) =>
-  sample(variant, requestFormCard, requestFormView(requestForm({ template, ...options })))
+  sample(variant, requestFormCard, () => requestFormView(requestForm({ template, ...options })))
 const checked = (variant: string, names: Partial<NamePreview>) =>
   form(`name-${variant}`, boardRoom, {
     names: { ...known, ...names },
@@ -153,9 +153,7 @@ export const formSamples: readonly Sample[] = [
   }),
   checked('free', { status: 'free' }),
   checked('silent', { status: 'silent' }),
-  sample(
-    'icons',
-    chooseTemplateCard,
+  sample('icons', chooseTemplateCard, () =>
     chooseTemplateView(
       [inLocale(boardRoom, 'de'), openCommunity].map((one) => ({ ...one, approvalRequired: one.approval !== null })),
     ),

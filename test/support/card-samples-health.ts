@@ -145,29 +145,25 @@ const failingSites = Array.from({ length: 5 }, () => ({
 }))
 /** The health of the service: healthy, with trouble, and in the worst case. */
 export const healthSamples: readonly Sample[] = [
-  sample('', adminHealthCard, adminHealthView(health(), asSam)),
-  sample('permission', adminHealthCard, adminHealthView(permission, asSam)),
-  sample('troubles', adminHealthCard, adminHealthView(troubles, asSam)),
-  sample('everything', adminHealthCard, adminHealthView(everything, asSam)),
-  sample(
-    'database-away',
-    adminHealthCard,
+  sample('', adminHealthCard, () => adminHealthView(health(), asSam)),
+  sample('permission', adminHealthCard, () => adminHealthView(permission, asSam)),
+  sample('troubles', adminHealthCard, () => adminHealthView(troubles, asSam)),
+  sample('everything', adminHealthCard, () => adminHealthView(everything, asSam)),
+  sample('database-away', adminHealthCard, () =>
     adminHealthView(
       health({ own: { databaseMilliseconds: null }, deadLetters: null, endpoints: null, directory: null }),
       asSam,
     ),
   ),
-  sample('unfinished', adminHealthCard, adminHealthView(health({ clock: { aheadSeconds: 400 } }, unfinished), asSam)),
-  sample('failing-kinds', adminHealthCard, adminHealthView(health({ ended: failingSites }), asSam)),
-  sample('busy', adminHealthCard, adminHealthView(health({ traffic: [many] }), asSam)),
-  sample(
-    'certificate',
-    adminHealthCard,
+  sample('unfinished', adminHealthCard, () =>
+    adminHealthView(health({ clock: { aheadSeconds: 400 } }, unfinished), asSam),
+  ),
+  sample('failing-kinds', adminHealthCard, () => adminHealthView(health({ ended: failingSites }), asSam)),
+  sample('busy', adminHealthCard, () => adminHealthView(health({ traffic: [many] }), asSam)),
+  sample('certificate', adminHealthCard, () =>
     adminHealthView(health({ certificate: { endsAt: inDays(1), problem: undefined } }), asSam),
   ),
-  sample(
-    'certificate-refused',
-    adminHealthCard,
+  sample('certificate-refused', adminHealthCard, () =>
     adminHealthView(
       health({
         certificate: {
@@ -180,11 +176,9 @@ export const healthSamples: readonly Sample[] = [
       'refused',
     ),
   ),
-  sample(
-    'secret',
-    adminHealthCard,
+  sample('secret', adminHealthCard, () =>
     adminHealthView(health({ botSecret: { endsAt: inDays(3) }, certificate: { endsAt: inDays(20) } }), asSam),
   ),
-  sample('secret-unknown', adminHealthCard, adminHealthView(health({ botSecret: { endsAt: null } }), asSam)),
-  sample('certificate-taken', adminHealthCard, adminHealthView(health(), asSam, 'taken')),
+  sample('secret-unknown', adminHealthCard, () => adminHealthView(health({ botSecret: { endsAt: null } }), asSam)),
+  sample('certificate-taken', adminHealthCard, () => adminHealthView(health(), asSam, 'taken')),
 ]

@@ -41,12 +41,14 @@ const toDecide = [requests.waiting, requestOf({ number: 1040, submittedAt: '2026
 
 /** Lists in each variant. */
 export const listSamples: readonly Sample[] = [
-  sample('', myRequestsCard, myRequestsView({ requests: newest, newer: 0, older: 14 }, asKim)),
-  sample('older', myRequestsCard, myRequestsView({ requests: older, newer: 6, older: 8 }, asKim)),
-  sample('far', myRequestsCard, myRequestsView({ requests: older, newer: maxCounted, older: maxCounted }, asKim)),
-  sample('many', myRequestsCard, myRequestsView({ requests: newest, newer: 0, older: maxCounted }, asKim)),
-  sample('all', myRequestsCard, myRequestsView(onePage(...newest.slice(0, 3)), asKim, 1)),
-  sample('', approvalsCard, approvalsView(onePage(...toDecide.toReversed()), asDana)),
-  sample('older', approvalsCard, approvalsView({ requests: toDecide.toReversed(), newer: 6, older: 0 }, asDana)),
-  sample('far', approvalsCard, approvalsView({ requests: toDecide.toReversed(), newer: 6, older: maxCounted }, asDana)),
+  sample('', myRequestsCard, () => myRequestsView({ requests: newest, newer: 0, older: 14 }, asKim)),
+  sample('older', myRequestsCard, () => myRequestsView({ requests: older, newer: 6, older: 8 }, asKim)),
+  sample('far', myRequestsCard, () => myRequestsView({ requests: older, newer: maxCounted, older: maxCounted }, asKim)),
+  sample('many', myRequestsCard, () => myRequestsView({ requests: newest, newer: 0, older: maxCounted }, asKim)),
+  sample('all', myRequestsCard, () => myRequestsView(onePage(...newest.slice(0, 3)), asKim, 1)),
+  sample('', approvalsCard, () => approvalsView(onePage(...toDecide.toReversed()), asDana)),
+  sample('older', approvalsCard, () => approvalsView({ requests: toDecide.toReversed(), newer: 6, older: 0 }, asDana)),
+  sample('far', approvalsCard, () =>
+    approvalsView({ requests: toDecide.toReversed(), newer: 6, older: maxCounted }, asDana),
+  ),
 ]

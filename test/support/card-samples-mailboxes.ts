@@ -29,23 +29,23 @@ const unread = sharedOf({
 const choiceOf = (template: typeof meetingRoom) => ({ ...template, approvalRequired: template.approval !== null })
 
 export const mailboxSamples: readonly Sample[] = [
-  sample(
-    'mixed',
-    chooseTemplateCard,
+  sample('mixed', chooseTemplateCard, () =>
     chooseTemplateView([projectSite, supportMailbox, meetingRoom, poolEquipment].map(choiceOf)),
   ),
-  sample('unmatched', chooseTemplateCard, chooseTemplateView([supportMailbox, meetingRoom].map(choiceOf), 'printer')),
-  sample(
-    'named',
-    chooseTemplateCard,
+  sample('unmatched', chooseTemplateCard, () =>
+    chooseTemplateView([supportMailbox, meetingRoom].map(choiceOf), 'printer'),
+  ),
+  sample('named', chooseTemplateCard, () =>
     chooseTemplateView([supportMailbox, meetingRoom].map(choiceOf), '', 'Project Aurora'),
   ),
-  sample('room', requestFormCard, requestFormView(requestForm({ template: meetingRoom, draft: draftOf({}) }))),
-  sample('shared', requestFormCard, requestFormView(requestForm({ template: supportMailbox, draft: draftOf({}) }))),
-  sample('equipment', requestFormCard, requestFormView(requestForm({ template: poolEquipment, draft: draftOf({}) }))),
-  sample(
-    'room-returned',
-    requestFormCard,
+  sample('room', requestFormCard, () => requestFormView(requestForm({ template: meetingRoom, draft: draftOf({}) }))),
+  sample('shared', requestFormCard, () =>
+    requestFormView(requestForm({ template: supportMailbox, draft: draftOf({}) })),
+  ),
+  sample('equipment', requestFormCard, () =>
+    requestFormView(requestForm({ template: poolEquipment, draft: draftOf({}) })),
+  ),
+  sample('room-returned', requestFormCard, () =>
     requestFormView(
       requestForm({
         template: meetingRoom,
@@ -63,33 +63,25 @@ export const mailboxSamples: readonly Sample[] = [
       }),
     ),
   ),
-  sample(
-    'room',
-    reviewCard,
+  sample('room', reviewCard, () =>
     reviewView({ ...similarRooms, draft: draftOf(roomAnswers, { version: 3 }), plan: mailboxPlanOf(mailboxes.ready) }),
   ),
-  sample(
-    'shared',
-    reviewCard,
+  sample('shared', reviewCard, () =>
     reviewView({
       ...similarMailbox,
       draft: draftOf({ reason: mailboxes.waiting.reason }, { version: 3 }),
       plan: mailboxPlanOf(mailboxes.waiting),
     }),
   ),
-  sample(
-    'nobody',
-    reviewCard,
+  sample('nobody', reviewCard, () =>
     reviewView({
       ...notSimilar,
       draft: draftOf({ reason: unread.reason }, { version: 3 }),
       plan: mailboxPlanOf(unread),
     }),
   ),
-  sample('created', cancelRequestCard, cancelRequestView(mailboxes.checkFailed, asKim)),
-  sample(
-    'without-you',
-    reviewCard,
+  sample('created', cancelRequestCard, () => cancelRequestView(mailboxes.checkFailed, asKim)),
+  sample('without-you', reviewCard, () =>
     reviewView({
       ...notSimilar,
       viewer: viewerOf(omar),
@@ -100,27 +92,27 @@ export const mailboxSamples: readonly Sample[] = [
       plan: mailboxPlanOf(mailboxes.sharedReady),
     }),
   ),
-  sample('mailbox-cancelled', requestStatusCard, requestStatusView(mailboxes.cancelled, asKim)),
-  sample('mailbox-cancelled-admin', requestStatusCard, requestStatusView(mailboxes.cancelled, asSam)),
-  sample('mailbox-waiting', requestStatusCard, requestStatusView(mailboxes.waiting, asKim)),
-  sample('mailbox-waiting-admin', requestStatusCard, requestStatusView(mailboxes.waiting, asSam)),
-  sample('mailbox-creating', requestStatusCard, requestStatusView(mailboxes.creating, asKim)),
-  sample('mailbox-ready', requestStatusCard, requestStatusView(mailboxes.ready, asKim)),
-  sample('mailbox-not-visible-yet', requestStatusCard, requestStatusView(mailboxes.notVisibleYet, asKim)),
-  sample('mailbox-not-visible-yet-admin', requestStatusCard, requestStatusView(mailboxes.notVisibleYet, asSam)),
-  sample('mailbox-check-failed', requestStatusCard, requestStatusView(mailboxes.checkFailed, asKim)),
-  sample('mailbox-check-failed-admin', requestStatusCard, requestStatusView(mailboxes.checkFailed, asSam)),
-  sample('mailbox-name-taken', requestStatusCard, requestStatusView(mailboxes.nameTaken, asKim)),
-  sample('mailbox-refused', requestStatusCard, requestStatusView(mailboxes.refused, asKim)),
-  sample('mailbox', approvalCard, approvalView(mailboxes.waiting, viewerOf(dana))),
-  sample('', linksCard, linksView([requests.ready, requests.renamed, mailboxes.ready, mailboxes.sharedReady], asKim)),
-  sample('', mailboxReadyCard, mailboxReadyView(mailboxes.ready, asKim)),
-  sample('not-visible-yet', mailboxReadyCard, mailboxReadyView(mailboxes.notVisibleYet, asKim)),
-  sample('shared', mailboxReadyCard, mailboxReadyView(mailboxes.sharedReady, asKim)),
-  sample('others', mailboxReadyCard, mailboxReadyView(mailboxes.sharedReady, viewerOf(omar), [sam])),
-  sample(
-    'nobody',
-    mailboxReadyCard,
+  sample('mailbox-cancelled', requestStatusCard, () => requestStatusView(mailboxes.cancelled, asKim)),
+  sample('mailbox-cancelled-admin', requestStatusCard, () => requestStatusView(mailboxes.cancelled, asSam)),
+  sample('mailbox-waiting', requestStatusCard, () => requestStatusView(mailboxes.waiting, asKim)),
+  sample('mailbox-waiting-admin', requestStatusCard, () => requestStatusView(mailboxes.waiting, asSam)),
+  sample('mailbox-creating', requestStatusCard, () => requestStatusView(mailboxes.creating, asKim)),
+  sample('mailbox-ready', requestStatusCard, () => requestStatusView(mailboxes.ready, asKim)),
+  sample('mailbox-not-visible-yet', requestStatusCard, () => requestStatusView(mailboxes.notVisibleYet, asKim)),
+  sample('mailbox-not-visible-yet-admin', requestStatusCard, () => requestStatusView(mailboxes.notVisibleYet, asSam)),
+  sample('mailbox-check-failed', requestStatusCard, () => requestStatusView(mailboxes.checkFailed, asKim)),
+  sample('mailbox-check-failed-admin', requestStatusCard, () => requestStatusView(mailboxes.checkFailed, asSam)),
+  sample('mailbox-name-taken', requestStatusCard, () => requestStatusView(mailboxes.nameTaken, asKim)),
+  sample('mailbox-refused', requestStatusCard, () => requestStatusView(mailboxes.refused, asKim)),
+  sample('mailbox', approvalCard, () => approvalView(mailboxes.waiting, viewerOf(dana))),
+  sample('', linksCard, () =>
+    linksView([requests.ready, requests.renamed, mailboxes.ready, mailboxes.sharedReady], asKim),
+  ),
+  sample('', mailboxReadyCard, () => mailboxReadyView(mailboxes.ready, asKim)),
+  sample('not-visible-yet', mailboxReadyCard, () => mailboxReadyView(mailboxes.notVisibleYet, asKim)),
+  sample('shared', mailboxReadyCard, () => mailboxReadyView(mailboxes.sharedReady, asKim)),
+  sample('others', mailboxReadyCard, () => mailboxReadyView(mailboxes.sharedReady, viewerOf(omar), [sam])),
+  sample('nobody', mailboxReadyCard, () =>
     mailboxReadyView(
       sharedOf({
         ...mailboxes.sharedReady,

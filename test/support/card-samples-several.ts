@@ -84,28 +84,24 @@ const running = rows.map((request, place) => progressRow(request, place + 1))
 
 /** Cards about several requests at once. */
 export const severalSamples: readonly Sample[] = [
-  sample('', decideSeveralCard, decideSeveralView({ question, waiting: rows }, asDana)),
-  sample(
-    'ticked',
-    decideSeveralCard,
+  sample('', decideSeveralCard, () => decideSeveralView({ question, waiting: rows }, asDana)),
+  sample('ticked', decideSeveralCard, () =>
     decideSeveralView(
       { question, waiting: rows, from: 6, ticked: new Set(['1041.1', '1050.1']), fault: 'comment' },
       asDana,
     ),
   ),
-  sample(
-    'no-ticks',
-    decideSeveralCard,
+  sample('no-ticks', decideSeveralCard, () =>
     decideSeveralView({ question, waiting: rows.slice(0, 2), fault: 'ticks', comment: 'Fine.' }, asDana),
   ),
-  sample(
-    'pending',
-    decideSeveralCard,
+  sample('pending', decideSeveralCard, () =>
     decideSeveralView({ question: left, waiting: left.waiting, last: report, undecided: left.undecided }, asDana),
   ),
-  sample('over', decideSeveralCard, decideSeveralView({ question: over, waiting: [] }, asDana)),
-  sample('list', decideSeveralCard, decideSeveralView({ waiting: [requests.waiting, mailboxes.waiting] }, asDana)),
-  sample('', batchCard, batchView({ progress: { batch, rows: running }, isSummary: false }, asKim)),
-  sample('over', batchCard, batchView({ progress: { batch, rows: ended }, isSummary: true }, asKim)),
-  sample('done', batchCard, batchView({ progress: { batch, rows: ended }, isSummary: false }, asKim)),
+  sample('over', decideSeveralCard, () => decideSeveralView({ question: over, waiting: [] }, asDana)),
+  sample('list', decideSeveralCard, () =>
+    decideSeveralView({ waiting: [requests.waiting, mailboxes.waiting] }, asDana),
+  ),
+  sample('', batchCard, () => batchView({ progress: { batch, rows: running }, isSummary: false }, asKim)),
+  sample('over', batchCard, () => batchView({ progress: { batch, rows: ended }, isSummary: true }, asKim)),
+  sample('done', batchCard, () => batchView({ progress: { batch, rows: ended }, isSummary: false }, asKim)),
 ]

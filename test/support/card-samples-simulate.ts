@@ -71,22 +71,16 @@ const outside: Simulation = {
 const templates = [projectSite, openCommunity]
 
 export const simulateSamples: readonly Sample[] = [
-  sample('', adminSimulateCard, adminSimulateView(allowed, asSam)),
-  sample('outside', adminSimulateCard, adminSimulateView(outside, asSam)),
-  sample('nobody', adminSimulateCard, adminSimulateView({ ...outside, nobodyApproves: true }, asSam)),
-  sample(
-    '',
-    adminSimulateChoiceCard,
+  sample('', adminSimulateCard, () => adminSimulateView(allowed, asSam)),
+  sample('outside', adminSimulateCard, () => adminSimulateView(outside, asSam)),
+  sample('nobody', adminSimulateCard, () => adminSimulateView({ ...outside, nobodyApproves: true }, asSam)),
+  sample('', adminSimulateChoiceCard, () =>
     adminSimulateChoiceView({ says: 'howTo', typed: { what: '', who: '' }, templates }, asSam),
   ),
-  sample(
-    'template',
-    adminSimulateChoiceCard,
+  sample('template', adminSimulateChoiceCard, () =>
     adminSimulateChoiceView({ says: 'noTemplate', typed: { what: 'projekt', who: 'kim lee' }, templates }, asSam),
   ),
-  sample(
-    'person',
-    adminSimulateChoiceCard,
+  sample('person', adminSimulateChoiceCard, () =>
     adminSimulateChoiceView(
       { says: 'whichPerson', typed: { what: 'Project site', who: 'k' }, people: [kim, dana] },
       asSam,

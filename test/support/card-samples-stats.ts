@@ -136,8 +136,8 @@ const begun: Stats = {
 }
 
 export const statsSamples: readonly Sample[] = [
-  sample('', adminStatsCard, adminStatsView(usual, asSam)),
-  sample('awkward', adminStatsCard, adminStatsView(awkward, asSam)),
-  sample('begun', adminStatsCard, adminStatsView(begun, asSam)),
-  sample('nothing', adminStatsCard, adminStatsView(nothing, asSam)),
+  sample('', adminStatsCard, () => adminStatsView(usual, asSam)),
+  sample('awkward', adminStatsCard, () => adminStatsView(awkward, asSam)),
+  sample('begun', adminStatsCard, () => adminStatsView(begun, asSam)),
+  sample('nothing', adminStatsCard, () => adminStatsView(nothing, asSam)),
 ]

@@ -81,33 +81,29 @@ const many = Array.from({ length: 14 }, (_, index) => blockedEntries[index % 5] 
 
 /** Confirmations of overrides and reassignments. */
 export const overrideSamples: readonly Sample[] = [
-  sample('', adminHelpCard, adminHelpView(commandsOfAdmins)),
-  sample(
-    'approve',
-    adminConfirmCard,
+  sample('', adminHelpCard, () => adminHelpView(commandsOfAdmins)),
+  sample('approve', adminConfirmCard, () =>
     confirms('admin.approve', requests.secondStage, { comment: 'Dana has left us.' }),
   ),
-  sample('approve-all', adminConfirmCard, confirms('admin.approve', requests.waiting, { commentMissing: true })),
-  sample('reject', adminConfirmCard, confirms('admin.reject', requests.waiting, { comment: 'We close this office.' })),
-  sample('', adminReassignCard, hands(inTime.escalatedForOne, chosen(omar))),
-  sample(
-    'several',
-    adminReassignCard,
+  sample('approve-all', adminConfirmCard, () => confirms('admin.approve', requests.waiting, { commentMissing: true })),
+  sample('reject', adminConfirmCard, () =>
+    confirms('admin.reject', requests.waiting, { comment: 'We close this office.' }),
+  ),
+  sample('', adminReassignCard, () => hands(inTime.escalatedForOne, chosen(omar))),
+  sample('several', adminReassignCard, () =>
     hands(requests.allOfThem, {
       people: [omar, priya],
       isChoice: true,
       remarks: [{ words: 'several', typed: 'O' }],
     }),
   ),
-  sample('nobody', adminReassignCard, hands(requests.waiting, { remarks: [{ words: 'nobody', typed: 'Omer Hadad' }] })),
-  sample(
-    'yourself',
-    adminReassignCard,
+  sample('nobody', adminReassignCard, () =>
+    hands(requests.waiting, { remarks: [{ words: 'nobody', typed: 'Omer Hadad' }] }),
+  ),
+  sample('yourself', adminReassignCard, () =>
     hands(inTime.escalatedForOne, { ...chosen(sam), remarks: [{ words: 'yourself', typed: 'me' }] }),
   ),
-  sample(
-    'fault',
-    adminReassignCard,
+  sample('fault', adminReassignCard, () =>
     hands(requests.allOfThem, {
       ...chosen(kim),
       comment: 'Dana has *left* us.',
@@ -121,19 +117,17 @@ export const overrideSamples: readonly Sample[] = [
       ],
     }),
   ),
-  sample('approve', adminWhichCard, adminWhichView('approve', { entries: waitingEntries, total: 9 }, asSam)),
-  sample('in-vain', adminStuckCard, adminStuckView({ count: 5, entries: blockedEntries, deadLetters: 3 }, asSam)),
-  sample(
-    'silent',
-    adminStuckCard,
+  sample('approve', adminWhichCard, () => adminWhichView('approve', { entries: waitingEntries, total: 9 }, asSam)),
+  sample('in-vain', adminStuckCard, () => adminStuckView({ count: 5, entries: blockedEntries, deadLetters: 3 }, asSam)),
+  sample('silent', adminStuckCard, () =>
     adminStuckView({ count: 0, entries: [], deadLetters: 1, isDirectorySilent: true }, asSam),
   ),
-  sample('page', adminStuckCard, adminStuckView({ count: 60, entries: many }, asSam, 6)),
-  sample(
-    'page',
-    adminQueueCard,
+  sample('page', adminStuckCard, () => adminStuckView({ count: 60, entries: many }, asSam, 6)),
+  sample('page', adminQueueCard, () =>
     adminQueueView({ ...queue, entries: [...blockedEntries, ...queue.entries], isDirectorySilent: true }, asSam, 6),
   ),
-  sample('nothing', adminWhichCard, adminWhichView('reassign', { entries: [], total: 0 }, asSam)),
-  sample('retry', adminWhichCard, adminWhichView('retry', { entries: queue.entries.slice(0, 2), total: 2 }, asSam)),
+  sample('nothing', adminWhichCard, () => adminWhichView('reassign', { entries: [], total: 0 }, asSam)),
+  sample('retry', adminWhichCard, () =>
+    adminWhichView('retry', { entries: queue.entries.slice(0, 2), total: 2 }, asSam),
+  ),
 ]

@@ -8,11 +8,11 @@ import { inTime } from './card-stages.ts'
 
 type Situation = keyof typeof inTime
 const asks = (variant: string, situation: Situation, who: Person) =>
-  sample(variant, approvalCard, approvalView(inTime[situation], viewerOf(who)))
+  sample(variant, approvalCard, () => approvalView(inTime[situation], viewerOf(who)))
 const decided = (variant: string, situation: Situation, who: Person) =>
-  sample(variant, approvalDecidedCard, approvalDecidedView(inTime[situation], viewerOf(who)))
+  sample(variant, approvalDecidedCard, () => approvalDecidedView(inTime[situation], viewerOf(who)))
 const status = (variant: string, situation: Situation, viewer = viewerOf(kim)) =>
-  sample(variant, requestStatusCard, requestStatusView(inTime[situation], viewer))
+  sample(variant, requestStatusCard, () => requestStatusView(inTime[situation], viewer))
 
 /** The cards of approvals that have waited for some time. */
 export const timeSamples: readonly Sample[] = [

@@ -36,19 +36,13 @@ const asKim = viewerOf(kim)
 
 /** Status cards on request: with their timeline, folded or open. */
 export const timelineSamples: readonly Sample[] = [
-  sample(
-    'timeline-folded',
-    requestStatusCard,
+  sample('timeline-folded', requestStatusCard, () =>
     requestStatusView(requests.waiting, asKim, { entries: short, isOpen: false }),
   ),
-  sample(
-    'timeline',
-    requestStatusCard,
+  sample('timeline', requestStatusCard, () =>
     requestStatusView(requests.failed, asKim, { entries: longTimeline, isOpen: true }),
   ),
-  sample(
-    'timeline-rejected',
-    requestStatusCard,
+  sample('timeline-rejected', requestStatusCard, () =>
     requestStatusView(requests.rejected, asKim, { entries: rejected, isOpen: true }),
   ),
 ]

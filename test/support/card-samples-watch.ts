@@ -36,34 +36,26 @@ const withSilent = reportOf(
 
 /** Notices for admins when the health of the service changes. */
 export const watchSamples: readonly Sample[] = [
-  sample('', healthTurnedCard, healthTurnedView(turned([database]), asSam)),
-  sample('many', healthTurnedCard, healthTurnedView(turned([still, late, exchange]), asSam)),
-  sample(
-    'more',
-    healthTurnedCard,
+  sample('', healthTurnedCard, () => healthTurnedView(turned([database]), asSam)),
+  sample('many', healthTurnedCard, () => healthTurnedView(turned([still, late, exchange]), asSam)),
+  sample('more', healthTurnedCard, () =>
     healthTurnedView({ ...turned([exchange]), turned: 'more', others: [still, late] }, asSam),
   ),
-  sample(
-    'less',
-    healthTurnedCard,
+  sample('less', healthTurnedCard, () =>
     healthTurnedView({ ...turned([late], '2026-11-20T09:14:00.000Z'), turned: 'less', others: [exchange] }, asSam),
   ),
-  sample(
-    'renewed-one',
-    healthTurnedCard,
+  sample('renewed-one', healthTurnedCard, () =>
     healthTurnedView(
       { ...turned([secretSoon], '2026-11-20T10:31:00.000Z'), turned: 'less', others: [certificateOver] },
       asSam,
     ),
   ),
-  sample('well', healthTurnedCard, healthTurnedView(turned([database], '2026-11-20T09:14:00.000Z'), asSam)),
-  sample(
-    'well-many',
-    healthTurnedCard,
+  sample('well', healthTurnedCard, () => healthTurnedView(turned([database], '2026-11-20T09:14:00.000Z'), asSam)),
+  sample('well-many', healthTurnedCard, () =>
     healthTurnedView(turned([still, late, exchange], '2026-11-20T10:31:00.000Z'), asSam),
   ),
-  sample('expiring', healthTurnedCard, healthTurnedView(turned([secretSoon]), asSam)),
-  sample('expired', healthTurnedCard, healthTurnedView(turned([certificateOver]), asSam)),
-  sample('renewed', healthTurnedCard, healthTurnedView(turned([secretSoon], '2026-11-20T10:31:00.000Z'), asSam)),
-  sample('silent', adminHealthCard, adminHealthView(withSilent, asSam)),
+  sample('expiring', healthTurnedCard, () => healthTurnedView(turned([secretSoon]), asSam)),
+  sample('expired', healthTurnedCard, () => healthTurnedView(turned([certificateOver]), asSam)),
+  sample('renewed', healthTurnedCard, () => healthTurnedView(turned([secretSoon], '2026-11-20T10:31:00.000Z'), asSam)),
+  sample('silent', adminHealthCard, () => adminHealthView(withSilent, asSam)),
 ]

@@ -185,16 +185,16 @@ const overJob: GivenUpJob = {
 }
 
 const one = (variant: string, of: WebhookReceiver, count: number, news: WebhookNews) =>
-  sample(variant, adminWebhookCard, adminWebhookView(of, count, news, asSam))
+  sample(variant, adminWebhookCard, () => adminWebhookView(of, count, news, asSam))
 const sent = (variant: string, delivery: Delivery, news: DeliveryNews, more: Partial<KnownDelivery> = {}) => {
   const known = { delivery, url: delivery.url, receiver: undefined, ...more }
-  return sample(variant, adminDeliveryCard, adminDeliveryView(known, names, news, asSam))
+  return sample(variant, adminDeliveryCard, () => adminDeliveryView(known, names, news, asSam))
 }
 export const webhookSamples: readonly Sample[] = [
-  sample('', adminWebhooksCard, adminWebhooksView(page([off, failing, waits, well], { total: 6 }), asSam)),
-  sample('well', adminWebhooksCard, adminWebhooksView(page([well, own]), asSam)),
-  sample('own', adminWebhooksCard, adminWebhooksView(page([own]), asSam)),
-  sample('later', adminWebhooksCard, adminWebhooksView(page([well, own], { from: 4, total: 6 }), asSam)),
+  sample('', adminWebhooksCard, () => adminWebhooksView(page([off, failing, waits, well], { total: 6 }), asSam)),
+  sample('well', adminWebhooksCard, () => adminWebhooksView(page([well, own]), asSam)),
+  sample('own', adminWebhooksCard, () => adminWebhooksView(page([own]), asSam)),
+  sample('later', adminWebhooksCard, () => adminWebhooksView(page([well, own], { from: 4, total: 6 }), asSam)),
   one('', failing, 3, { kind: 'show' }),
   one('taken', well, 0, { kind: 'tested', result: result('204', 31) }),
   one('refused', failing, 3, { kind: 'tested', result: result('not reachable (ECONNREFUSED)', 2) }),
@@ -207,10 +207,8 @@ export const webhookSamples: readonly Sample[] = [
   one('waiting', failing, 0, { kind: 'show' }),
   one('sent-now', failing, 0, { kind: 'sentNow', sent: 4 }),
   one('nothing-waits', well, 0, { kind: 'sentNow', sent: 0 }),
-  sample('', adminDeliveriesCard, adminDeliveriesView(log({ nextCursor: 'djE6', isLater: true }), asSam)),
-  sample(
-    'failed',
-    adminDeliveriesCard,
+  sample('', adminDeliveriesCard, () => adminDeliveriesView(log({ nextCursor: 'djE6', isLater: true }), asSam)),
+  sample('failed', adminDeliveriesCard, () =>
     adminDeliveriesView(
       log({
         ...{ of: 'failed', deliveries: [failed, unsent], canResend: true },
@@ -219,10 +217,8 @@ export const webhookSamples: readonly Sample[] = [
       asSam,
     ),
   ),
-  sample('nothing', adminDeliveriesCard, adminDeliveriesView(log({ of: 'failed', deliveries: [] }), asSam)),
-  sample(
-    'request',
-    adminDeliveriesCard,
+  sample('nothing', adminDeliveriesCard, () => adminDeliveriesView(log({ of: 'failed', deliveries: [] }), asSam)),
+  sample('request', adminDeliveriesCard, () =>
     adminDeliveriesView(
       log({
         deliveries: [deliveryWith(), deliveryWith({ subscriber: 'bot' })],
@@ -238,17 +234,15 @@ export const webhookSamples: readonly Sample[] = [
   sent('still', still, ''),
   sent('off', unsent, '', { receiver: off.endpoint }),
   sent('nowhere', failed, '', { url: undefined }),
-  sample('organisation', adminAuditCard, organisationAuditView(organisation(acts), 0, asSam)),
-  sample('organisation-empty', adminAuditCard, organisationAuditView(organisation([]), 0, asSam)),
-  sample(
-    'organisation-findings',
-    adminAuditCard,
+  sample('organisation', adminAuditCard, () => organisationAuditView(organisation(acts), 0, asSam)),
+  sample('organisation-empty', adminAuditCard, () => organisationAuditView(organisation([]), 0, asSam)),
+  sample('organisation-findings', adminAuditCard, () =>
     organisationAuditView(
       organisation(acts.slice(0, 2), [{ kind: 'changed', entry: 2, reason: because('entryRemoved', { entry: 2 }) }]),
       0,
       asSam,
     ),
   ),
-  sample('over', adminJobsCard, adminReplayView(overJob, asSam)),
-  sample('no-webhooks', noticeCard, noticeView({ code: 'noWebhooks' }, asSam)),
+  sample('over', adminJobsCard, () => adminReplayView(overJob, asSam)),
+  sample('no-webhooks', noticeCard, () => noticeView({ code: 'noWebhooks' }, asSam)),
 ]

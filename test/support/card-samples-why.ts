@@ -33,7 +33,7 @@ const waiting = requestOf({
 
 const why = (variant: string, request: Request, isAdmin = false) => {
   const viewer = viewerOf(kim, { isAdmin })
-  return sample(variant, whyCard, whyView(request, explain(request, [], viewer.now), viewer))
+  return sample(variant, whyCard, () => whyView(request, explain(request, [], viewer.now), viewer))
 }
 
 /** Explanations of requests in situations with different texts. */

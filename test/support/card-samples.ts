@@ -67,7 +67,7 @@ const choiceOf = (template: typeof projectSite, more: { id?: string; name?: stri
   ...more,
   approvalRequired: template.approval !== null,
 })
-const notice = (variant: string, options: Notice) => sample(variant, noticeCard, noticeView(options, asDana))
+const notice = (variant: string, options: Notice) => sample(variant, noticeCard, () => noticeView(options, asDana))
 const about = { reference: 'REQ-1042', requestId }
 
 const judged = (condition: Condition, found: string): JudgedCondition => ({ condition, found, holds: true })
@@ -103,19 +103,13 @@ const withAdmins = requestOf({
 })
 
 const ofSites: readonly Sample[] = [
-  sample(
-    '',
-    helpCard,
+  sample('', helpCard, () =>
     helpView({ displayName: 'Kim Lee', has: { approvals: false, drafts: false }, isAdmin: false, offers }),
   ),
-  sample(
-    'approver',
-    helpCard,
+  sample('approver', helpCard, () =>
     helpView({ displayName: 'Dana Fox', has: { approvals: true, drafts: true }, isAdmin: false, offers }),
   ),
-  sample(
-    'nothing',
-    helpCard,
+  sample('nothing', helpCard, () =>
     helpView({
       displayName: 'Kim Lee',
       has: { approvals: false, drafts: false },
@@ -124,14 +118,10 @@ const ofSites: readonly Sample[] = [
       helpers: [sam, priya],
     }),
   ),
-  sample(
-    'admin',
-    helpCard,
+  sample('admin', helpCard, () =>
     helpView({ displayName: 'Sam Roy', has: { approvals: false, drafts: false }, isAdmin: true, offers }),
   ),
-  sample(
-    '',
-    chooseTemplateCard,
+  sample('', chooseTemplateCard, () =>
     chooseTemplateView([
       choiceOf(projectSite),
       choiceOf(projectSite, {
@@ -142,11 +132,9 @@ const ofSites: readonly Sample[] = [
       choiceOf(openCommunity),
     ]),
   ),
-  sample('', requestFormCard, form({ draft: draftOf({ labelId: 'b2' }) })),
-  sample('plain', requestFormCard, form({ template: openCommunity, draft: draftOf({}) })),
-  sample(
-    'returned',
-    requestFormCard,
+  sample('', requestFormCard, () => form({ draft: draftOf({ labelId: 'b2' }) })),
+  sample('plain', requestFormCard, () => form({ template: openCommunity, draft: draftOf({}) })),
+  sample('returned', requestFormCard, () =>
     form({
       draft: draftOf({ ...filled, 'metadata.costCentre': '47' }, { version: 2 }),
       people: [dana],
@@ -156,19 +144,15 @@ const ofSites: readonly Sample[] = [
       ],
     }),
   ),
-  sample(
-    'stale',
-    requestFormCard,
+  sample('stale', requestFormCard, () =>
     form({
       draft: draftOf(filled, { version: 4 }),
       people: [dana],
       notice: 'stale',
     }),
   ),
-  sample('', reviewCard, reviewView({ ...notSimilar, draft: draftOf(filled, { version: 3 }), plan: planOf() })),
-  sample(
-    'no-approval',
-    reviewCard,
+  sample('', reviewCard, () => reviewView({ ...notSimilar, draft: draftOf(filled, { version: 3 }), plan: planOf() })),
+  sample('no-approval', reviewCard, () =>
     reviewView({
       ...notSimilar,
       draft: draftOf({ ...filled, reason: '' }, { version: 3 }),
@@ -181,10 +165,10 @@ const ofSites: readonly Sample[] = [
       }),
     }),
   ),
-  sample('preview', reviewCard, reviewView({ ...notSimilar, draft: draftOf(filled, { version: 3 }), ...foreseen })),
-  sample(
-    'similar',
-    reviewCard,
+  sample('preview', reviewCard, () =>
+    reviewView({ ...notSimilar, draft: draftOf(filled, { version: 3 }), ...foreseen }),
+  ),
+  sample('similar', reviewCard, () =>
     reviewView({
       ...similarSites,
       draft: draftOf(filled, { version: 3 }),
@@ -193,22 +177,20 @@ const ofSites: readonly Sample[] = [
     }),
   ),
   ...Object.entries(requests).map(([variant, request]) =>
-    sample(variant, requestStatusCard, requestStatusView(request, asKim)),
+    sample(variant, requestStatusCard, () => requestStatusView(request, asKim)),
   ),
-  sample('', cancelRequestCard, cancelRequestView(requests.waiting, asKim)),
-  sample('', cancelWhichCard, cancelWhichView([requests.waiting, requests.creating])),
-  sample('', approvalCard, approvalView(requests.waiting, asDana, undefined, { address: 'free', duplicates: [] })),
-  sample(
-    'duplicate',
-    approvalCard,
+  sample('', cancelRequestCard, () => cancelRequestView(requests.waiting, asKim)),
+  sample('', cancelWhichCard, () => cancelWhichView([requests.waiting, requests.creating])),
+  sample('', approvalCard, () =>
+    approvalView(requests.waiting, asDana, undefined, { address: 'free', duplicates: [] }),
+  ),
+  sample('duplicate', approvalCard, () =>
     approvalView({ ...requests.waiting, guests: [dana.id] }, asDana, undefined, {
       address: 'free',
       duplicates: [requestOf({ number: 1040, requester: omar }), requestOf({ approvals: [stageOf(1, [priya])] })],
     }),
   ),
-  sample(
-    'second-stage',
-    approvalCard,
+  sample('second-stage', approvalCard, () =>
     approvalView(
       requestOf({
         approvals: [
@@ -222,14 +204,10 @@ const ofSites: readonly Sample[] = [
       { address: 'free', duplicates: [] },
     ),
   ),
-  sample(
-    'comment-missing',
-    approvalCard,
+  sample('comment-missing', approvalCard, () =>
     approvalView(requests.waiting, asDana, { comment: '', commentMissing: true }),
   ),
-  sample(
-    'last-of-all',
-    approvalCard,
+  sample('last-of-all', approvalCard, () =>
     approvalView(
       requestOf({
         approvals: [
@@ -241,19 +219,13 @@ const ofSites: readonly Sample[] = [
       viewerOf(omar),
     ),
   ),
-  sample(
-    'paused',
-    approvalCard,
+  sample('paused', approvalCard, () =>
     approvalView(requests.addressTaken, asDana, undefined, { address: 'taken', duplicates: [] }),
   ),
-  sample(
-    'address-changed',
-    approvalCard,
+  sample('address-changed', approvalCard, () =>
     approvalView(requests.addressChanged, asDana, undefined, { address: 'free', duplicates: [] }),
   ),
-  sample(
-    'address-wrong',
-    requestStatusCard,
+  sample('address-wrong', requestStatusCard, () =>
     requestStatusView(requests.addressTaken, asKim, undefined, {
       address: 'project-aurora-2',
       faults: [
@@ -266,38 +238,30 @@ const ofSites: readonly Sample[] = [
       ],
     }),
   ),
-  sample('to-admins', approvalCard, approvalView(toAdmins, viewerOf(omar))),
-  sample('with-admins', approvalCard, approvalView(withAdmins, asDana)),
-  sample(
-    'foreign-address-for-admin',
-    requestStatusCard,
+  sample('to-admins', approvalCard, () => approvalView(toAdmins, viewerOf(omar))),
+  sample('with-admins', approvalCard, () => approvalView(withAdmins, asDana)),
+  sample('foreign-address-for-admin', requestStatusCard, () =>
     requestStatusView(requests.foreignAddress, viewerOf(sam, { isAdmin: true })),
   ),
-  sample(
-    'permission-for-admin',
-    requestStatusCard,
+  sample('permission-for-admin', requestStatusCard, () =>
     requestStatusView(requests.permissionMissing, viewerOf(sam, { isAdmin: true })),
   ),
-  sample(
-    'people-for-admin',
-    requestStatusCard,
+  sample('people-for-admin', requestStatusCard, () =>
     requestStatusView(requests.peopleUnavailable, viewerOf(sam, { isAdmin: true })),
   ),
-  sample('to-admins', requestStatusCard, requestStatusView(toAdmins, asKim)),
-  sample('with-admins', requestStatusCard, requestStatusView(withAdmins, asKim)),
-  sample('approved-by-you', approvalDecidedCard, approvalDecidedView(requests.queued, asDana)),
-  sample('approved-stage', approvalDecidedCard, approvalDecidedView(requests.secondStage, asDana)),
-  sample('approved-partly', approvalDecidedCard, approvalDecidedView(requests.allOfThem, asDana)),
-  sample('rejected-by-other', approvalDecidedCard, approvalDecidedView(requests.rejected, viewerOf(omar))),
-  sample('cancelled', approvalDecidedCard, approvalDecidedView(requests.cancelled, asDana)),
-  sample('expired', approvalDecidedCard, approvalDecidedView(requests.expired, asDana)),
-  sample('', movedCard, movedView(requests.ready, 'finished')),
-  sample('stopped', movedCard, movedView(requests.failed, 'stopped')),
-  sample('forward', movedCard, movedView(requests.waiting, 'moved')),
-  sample('', siteReadyCard, siteReadyView(requests.ready, asKim)),
-  sample(
-    'commented',
-    siteReadyCard,
+  sample('to-admins', requestStatusCard, () => requestStatusView(toAdmins, asKim)),
+  sample('with-admins', requestStatusCard, () => requestStatusView(withAdmins, asKim)),
+  sample('approved-by-you', approvalDecidedCard, () => approvalDecidedView(requests.queued, asDana)),
+  sample('approved-stage', approvalDecidedCard, () => approvalDecidedView(requests.secondStage, asDana)),
+  sample('approved-partly', approvalDecidedCard, () => approvalDecidedView(requests.allOfThem, asDana)),
+  sample('rejected-by-other', approvalDecidedCard, () => approvalDecidedView(requests.rejected, viewerOf(omar))),
+  sample('cancelled', approvalDecidedCard, () => approvalDecidedView(requests.cancelled, asDana)),
+  sample('expired', approvalDecidedCard, () => approvalDecidedView(requests.expired, asDana)),
+  sample('', movedCard, () => movedView(requests.ready, 'finished')),
+  sample('stopped', movedCard, () => movedView(requests.failed, 'stopped')),
+  sample('forward', movedCard, () => movedView(requests.waiting, 'moved')),
+  sample('', siteReadyCard, () => siteReadyView(requests.ready, asKim)),
+  sample('commented', siteReadyCard, () =>
     siteReadyView(
       {
         ...requests.ready,
@@ -306,7 +270,7 @@ const ofSites: readonly Sample[] = [
       asKim,
     ),
   ),
-  sample('renamed', siteReadyCard, siteReadyView(requests.renamed, asKim)),
+  sample('renamed', siteReadyCard, () => siteReadyView(requests.renamed, asKim)),
   notice('already-decided', { code: 'alreadyDecided', by: 'Omar Haddad', at: requests.rejected.updatedAt, ...about }),
   notice('not-approver', { code: 'notApprover', reference: 'REQ-1042' }),
   notice('unavailable', {
@@ -329,8 +293,7 @@ const ofSites: readonly Sample[] = [
   notice('nothing-to-nudge', { code: 'nothingToNudge' }),
   notice('too-many-open', {
     code: 'tooManyOpen',
-    detail:
-      'You have 25 open requests, which is the limit. Cancel one, or wait until one ends. Failed requests do not count.',
+    detail: because('tooManyOpen', { limit: 25 }),
   }),
   notice('no-requests', { code: 'noRequests' }),
 ]

@@ -1,26 +1,23 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { chromium, type Page } from 'playwright-core'
-import { strings } from '../../src/cards/shared/messages.ts'
-import { longer } from './longer-texts.ts'
+import { samples as cardSamples } from './card-samples.ts'
 import { controlStyles, highContrast, themes } from './teams-themes.ts'
+import { templateSamples } from './template-samples.ts'
 
 /**
  * Draws every sample card with the Adaptive Cards renderer, in Teams' light and dark theme, into one picture, and lists
  * the elements that are wider than their card. `node test/support/contact-sheet.ts <out.png or .webp> [width] [name
- * …]`; with `LONG_TEXTS=1` our texts are 35 % longer, as in other languages; with `TEMPLATES=1` the cards are those of
+ * …]`; with `LANGUAGE=de` the cards are in German; with `TEMPLATES=1` the cards are those of
  * the sample templates: the choice and each form (docs/templates). With `HIGH_CONTRAST=1` the themes are Teams' high
  * contrast, and light without colours.
  */
-// Views read their texts from the catalogue, so it must be longer before they are loaded.
-if (process.env['LONG_TEXTS'] === '1') Object.assign(strings, longer(strings))
-const { samples: cardSamples } = await import('./card-samples.ts')
-const { templateSamples } = await import('./template-samples.ts')
 const samples = process.env['TEMPLATES'] === '1' ? await templateSamples() : cardSamples
 const [out, widthGiven = '320', ...names] = process.argv.slice(2)
 if (out === undefined) throw new Error('usage: node test/support/contact-sheet.ts <out.png> [width] [name …]')
 const drawnThemes = process.env['HIGH_CONTRAST'] === '1' ? { contrast: highContrast, grey: themes.light } : themes
 const width = Number(widthGiven)
+const language = process.env['LANGUAGE'] ?? 'en-GB'
 const shown = samples.filter(({ card, name }) => names.length === 0 || names.includes(card) || names.includes(name))
 /** Replaces people pickers, which the renderer does not support, by the names of the selected people, as in Teams. */
 const withNames = (card: object): unknown =>
@@ -29,7 +26,7 @@ const withNames = (card: object): unknown =>
       ? { ...value, type: 'Input.Text', value: value.choices.map(({ title }: { title: string }) => title).join(', ') }
       : value,
   )
-const cards = shown.map(({ name, data, render }) => ({ name, card: withNames(render(data)) }))
+const cards = shown.map(({ name, renderedIn }) => ({ name, card: withNames(renderedIn(language)) }))
 const renderer = readFileSync(createRequire(import.meta.url).resolve('adaptivecards/dist/adaptivecards.min.js'), 'utf8')
 
 const page = `<!doctype html><meta charset="utf-8"><style>

@@ -85,7 +85,7 @@ export function withText({ sample, emptyToo }: Filling, textOf: (path: string) =
         filled(member, memberOf(properties, name), path === '' ? name : `${path}.${name}`),
       ]),
     )
-  return filled(sample.data, schemas.get(sample.card), '')
+  return filled(sample.json, schemas.get(sample.card), '')
 }
 
 /** Returns the paths of people's fields that a filling shows. */

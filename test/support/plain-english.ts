@@ -82,7 +82,7 @@ function testNames(file: string): Text[] {
 export function textsOf(area: Area): Text[] {
   switch (area) {
     case 'card':
-      return files('cards/strings/*.json', 'src/**/strings/*.json', 'src/app/*/strings.json').flatMap(catalogue)
+      return files('cards/strings/en.json', 'src/**/strings/*.json', 'src/app/*/strings.json').flatMap(catalogue)
     case 'docs':
       return files('*.md', 'docs/**/*.md', 'src/**/*.md', 'deploy/**/*.md').flatMap(page)
     case 'code':

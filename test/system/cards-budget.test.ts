@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { type CardJson, cards } from '../../src/cards/index.ts'
+import type { CardJson } from '../../src/cards/index.ts'
 import {
+  asWritten,
   type Delegation,
   judgeHealth,
   mostLinks,
@@ -29,6 +30,7 @@ import {
 } from '../support/card-requests.ts'
 import { delegationOf } from '../support/card-samples-delegation.ts'
 import { similarNamed } from '../support/card-similar.ts'
+import { cards } from '../support/english-cards.ts'
 import { factsOf } from '../support/health-facts.ts'
 import { faultSaying } from '../support/refusal.ts'
 
@@ -203,7 +205,7 @@ function largest(letter: string): [name: string, card: CardJson][] {
         asAdmin,
       ),
     ],
-    ['notice', cards.notice({ code: 'tooManyOpen', detail: long(4000), by: long(256) }, asAdmin)],
+    ['notice', cards.notice({ code: 'tooManyOpen', detail: asWritten(long(4000)), by: long(256) }, asAdmin)],
     ['form', formWith(long)],
   ]
 }

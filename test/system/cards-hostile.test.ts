@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type CardJson, cards } from '../../src/cards/index.ts'
+import type { CardJson } from '../../src/cards/index.ts'
 import { literal } from '../../src/cards/shared/render.ts'
 import {
   type ApprovalStage,
@@ -33,6 +33,7 @@ import { isNode, nodesOf } from '../support/card-rules.ts'
 import { lineOf } from '../support/card-samples-timeline.ts'
 import { similarNamed } from '../support/card-similar.ts'
 import { inTime } from '../support/card-stages.ts'
+import { cards } from '../support/english-cards.ts'
 import { factsOf } from '../support/health-facts.ts'
 import { shortHostileTexts } from '../support/hostile-texts.ts'
 import { faultSaying } from '../support/refusal.ts'

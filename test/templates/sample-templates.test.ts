@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { cards } from '../../src/cards/index.ts'
 import { isMailboxKind, type ResourceKind, template, templateWithin } from '../../src/core/index.ts'
 import samples from '../../src/simulator/tenant/templates.json' with { type: 'json' }
 import { requestForm } from '../support/card-forms.ts'
 import { draftOf } from '../support/card-requests.ts'
+import { cards } from '../support/english-cards.ts'
 import { caller } from '../support/rest-caller.ts'
 import { schemaPaths, usedPaths } from '../support/schema-paths.ts'
 import { templates, withService } from '../support/service.ts'

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { cards } from '../../src/cards/index.ts'
 import {
   propertiesOf,
   starterKinds,
@@ -11,6 +10,7 @@ import {
 import { requestForm } from '../support/card-forms.ts'
 import { draftOf } from '../support/card-requests.ts'
 import { nodesOf } from '../support/cards.ts'
+import { cards } from '../support/english-cards.ts'
 
 const id = '0b6a4c1e-8d2f-4e3a-9c5b-7f1e2d3c4b5a'
 const person = '11111111-aaaa-4aaa-8aaa-00000000000a'

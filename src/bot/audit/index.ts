@@ -1,6 +1,6 @@
 /** The audit of a request or of the organisation, for admins. */
 import { z } from 'zod'
-import { cards } from '../../cards/index.ts'
+import { cardsFor } from '../../cards/index.ts'
 import { type Request, referencePattern } from '../../core/index.ts'
 import type { Reply, Turn } from '../channel/turn.ts'
 import { defineCardAction, defineCommand, pageStart, requestId, showNotice } from '../define.ts'
@@ -33,11 +33,11 @@ const adminAuditCommand = defineCommand({
 /** Shows a page of a request's audit, newest entry first, with the proof of all entries. */
 async function showAudit({ core, actor, viewer }: Turn, request: Request, from = 0): Promise<Reply> {
   const report = await core.readAudit(actor, { requestId: request.requestId })
-  return { card: cards.adminAudit(report, request, from, viewer) }
+  return { card: cardsFor(viewer).adminAudit(report, request, from, viewer) }
 }
 
 async function showOrganisationAudit({ core, actor, viewer }: Turn, from = 0): Promise<Reply> {
-  return { card: cards.organisationAudit(await core.readOrganisationAudit(actor), from, viewer) }
+  return { card: cardsFor(viewer).organisationAudit(await core.readOrganisationAudit(actor), from, viewer) }
 }
 
 export const auditActions = [pageAudit]

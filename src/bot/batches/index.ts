@@ -1,6 +1,6 @@
 /** The card of a batch in the chat of its requester. */
 import { z } from 'zod'
-import { cards } from '../../cards/index.ts'
+import { cardsFor } from '../../cards/index.ts'
 import { isBatchOver } from '../../core/index.ts'
 import { defineCardAction, pageStart } from '../define.ts'
 
@@ -10,7 +10,7 @@ export const pageBatch = defineCardAction({
   data: z.object({ batchId: z.uuid(), from: pageStart }),
   async handle({ core, actor, viewer }, { batchId, from }) {
     const progress = await core.readBatchProgress(actor, { batchId })
-    return { card: cards.batch({ progress, isSummary: isBatchOver(progress), from }, viewer) }
+    return { card: cardsFor(viewer).batch({ progress, isSummary: isBatchOver(progress), from }, viewer) }
   },
 })
 

@@ -7,7 +7,7 @@ import { welcome } from '../shared/index.ts'
 import { interpret, notUnderstood } from './interpret.ts'
 import { Listener } from './listener.ts'
 import { deliver } from './respond.ts'
-import { type BotServices, clickOf, isAutomatic, isForAdmins, type Reply, textOf, turnOf } from './turn.ts'
+import { type BotServices, clickOf, isAutomatic, isForAdmins, localeOf, type Reply, textOf, turnOf } from './turn.ts'
 import { measureTurn, noteCommand, noteOutcome } from './turn-metrics.ts'
 
 /** Answers messages and clicks, in the request dialog and outside of it. */
@@ -41,7 +41,7 @@ export class Bot {
         throw new ProvisioningError('validation-failed', because('cardWithoutAction'))
       if (isDialogVerb(click.verb)) return this.#inDialog(context, (dialogs) => this.#continue(dialogs))
     } else if (activity.type === 'message') {
-      const command = interpret(textOf(activity))?.command
+      const command = interpret(textOf(activity), localeOf(activity))?.command
       if (command) noteCommand(context, command.name)
       if (command?.forAdmins && !isForAdmins(turnOf(context).actor)) noteOutcome(context, 'refused')
       if (command?.startsDialog) return this.#inDialog(context, (dialogs) => this.#restart(dialogs))
@@ -120,7 +120,7 @@ async function replyTo(context: TurnContext): Promise<Reply> {
   const click = clickOf(activity)
   if (!click) {
     const text = textOf(activity)
-    const typed = interpret(text)
+    const typed = interpret(text, turn.viewer.locale)
     return typed ? typed.command.run(turn, typed.argument) : notUnderstood(turn, text)
   }
   const action = cardActions.get(click.verb)

@@ -15,10 +15,10 @@ export interface Typed {
 
 /**
  * Returns the command of a text: a typed command with its argument, or the meaning of a sentence. Undefined if the text is
- * neither.
+ * neither. `locale`: of the person who typed it.
  */
-export function interpret(text: string): Typed | undefined {
-  const typed = parseCommand(text)
+export function interpret(text: string, locale: string): Typed | undefined {
+  const typed = parseCommand(text, locale)
   const isComplete = ({ command, argument }: Typed & { command: Command }) =>
     argument === '' || command.forAdmins || command.accepts(argument)
   if (typed && isComplete(typed)) return typed
@@ -72,7 +72,7 @@ export async function notUnderstood(turn: Turn, text: string): Promise<Reply> {
   if (isForAdminsOnly(text) && !isAdmin) return notAdmin(turn)
   const opened = await openNamed(turn, text)
   if (opened) return opened
-  const nearest = isOtherTask(text) ? undefined : nearestCommand(text, isAdmin)
+  const nearest = isOtherTask(text) ? undefined : nearestCommand(text, isAdmin, turn.viewer.locale)
   const number = /^\p{L}+[\s#]+(\d{3,9})(?!\d)/u.exec(text.trim())?.[1]
   if (number !== undefined && nearest && decisions.has(nearest.name)) {
     const reference = `REQ-${number}`

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { type Activity, type Middleware, TurnContext } from 'botbuilder'
 import { DialogContextError } from 'botbuilder-dialogs'
 import { z } from 'zod'
-import { cards, type Notice, toasts, type Viewer, withdrawnCode } from '../../cards/index.ts'
+import { cardsFor, type Notice, toastFor, type Viewer, withdrawnCode } from '../../cards/index.ts'
 import {
   type ActivityKey,
   type Actor,
@@ -29,6 +29,7 @@ import {
   clickOf,
   isForAdmins,
   isInvoke,
+  localeOf,
   mentionsIn,
   rememberTurn,
   textOf,
@@ -108,7 +109,7 @@ export class Listener implements Middleware {
       if (answer !== undefined) return void (await context.sendActivity({ type: 'invokeResponse', value: answer }))
       await setTimeout(answerPollInterval)
     }
-    await respondMessage(context, toasts.working)
+    await respondMessage(context, toastFor(this.#viewerOf(context), 'working'))
   }
 
   /**
@@ -131,7 +132,7 @@ export class Listener implements Middleware {
     const viewer = this.#viewerOf(context)
     if (!isPersonal(activity)) {
       noteOutcome(context, 'refused')
-      if (isSpeaking(activity)) await respond(context, cards.notice({ code: 'notPersonal' }, viewer))
+      if (isSpeaking(activity)) await respond(context, cardsFor(viewer).notice({ code: 'notPersonal' }, viewer))
       return false
     }
     if (!isObjectId(id) || typeof tenantId !== 'string') {
@@ -170,12 +171,21 @@ export class Listener implements Middleware {
   }
 
   #viewerOf({ activity }: TurnContext): Viewer {
-    const { locale = 'en', localTimezone: timeZone = defaultTimeZone } = activity
+    const { localTimezone: timeZone = defaultTimeZone } = activity
     const { now, core } = this.#services
     const { siteRoot, otherSiteOrigins, outlookRoot } = core
     const id = activity.from.aadObjectId ?? ''
     const hidesChosen = isPlayground(activity.serviceUrl)
-    return { id, locale, timeZone, now: now(), siteRoot, otherSiteOrigins, outlookRoot, hidesChosen }
+    return {
+      id,
+      locale: localeOf(activity),
+      timeZone,
+      now: now(),
+      siteRoot,
+      otherSiteOrigins,
+      outlookRoot,
+      hidesChosen,
+    }
   }
 
   /** Stores the personal chat. A chat that is new or open again then gets the cards that it missed. */
@@ -199,7 +209,7 @@ export class Listener implements Middleware {
       personId,
       conversationId: activity.conversation.id,
       reference,
-      locale: activity.locale ?? 'en',
+      locale: localeOf(activity),
       timeZone: activity.localTimezone ?? defaultTimeZone,
     }
     await system.meet(conversation, installed)
@@ -237,11 +247,14 @@ export class Listener implements Middleware {
       ? refusalOf(error, click, activity.replyToId !== undefined)
       : { code: 'unexpected', traceId }
     const notice = lost ? { code: withdrawnCode[lost] } : refusal
-    if (!isPassing(error) || notice.retry) await respond(context, cards.notice(notice, viewer))
+    if (!isPassing(error) || notice.retry) await respond(context, cardsFor(viewer).notice(notice, viewer))
     // The card stays unchanged, so that the values in its inputs are not lost.
     else if (isInvoke(activity))
-      await respondMessage(context, known ? toasts[whyUnavailable(error) ?? 'unavailable'] : toasts.failed(traceId))
-    else await respondBelow(context, cards.notice(notice, viewer))
+      await respondMessage(
+        context,
+        toastFor(viewer, known ? (whyUnavailable(error) ?? 'unavailable') : 'failed', traceId),
+      )
+    else await respondBelow(context, cardsFor(viewer).notice(notice, viewer))
   }
 }
 
@@ -275,7 +288,7 @@ interface Attempt {
 /** Returns the decision that a click or a command would make. */
 function decisionIn(activity: Activity): Attempt | undefined {
   const click = clickOf(activity)
-  const typed = click || activity.type !== 'message' ? undefined : parseCommand(textOf(activity))
+  const typed = click || activity.type !== 'message' ? undefined : parseCommand(textOf(activity), localeOf(activity))
   const decides = click ? cardActions.get(click.verb)?.decides : typed?.command.decides
   if (!decides) return undefined
   return click
@@ -290,7 +303,7 @@ const aboutOf = async ({ system }: Core, { requestId, reference }: Attempt): Pro
 /** Whether a message is `admin health`. */
 function isHealthCommand({ activity }: TurnContext): boolean {
   if (activity.type !== 'message' || clickOf(activity)) return false
-  return parseCommand(textOf(activity))?.command === adminHealthCommand
+  return parseCommand(textOf(activity), localeOf(activity))?.command === adminHealthCommand
 }
 
 /**
@@ -314,6 +327,6 @@ export async function showHealthWithoutStore(
   const left = Math.max(leastPatience, answerWithin - (performance.now() - began))
   const [whole, brief] = [core.readHealth(actor), core.readOwnHealth(actor)]
   const report = await Promise.race([whole, setTimeout(left, brief, { ref: false })])
-  await respond(context, cards.adminHealth(report, { ...viewer, isAdmin: true }))
+  await respond(context, cardsFor(viewer).adminHealth(report, { ...viewer, isAdmin: true }))
   return true
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Notice, type NoticeCode, reasonText } from '../../cards/index.ts'
+import type { Notice, NoticeCode } from '../../cards/index.ts'
 import { ProvisioningError, TenantError, whyUnavailable } from '../../core/index.ts'
 import type { Click } from './turn.ts'
 
@@ -20,7 +20,7 @@ export function refusalOf(error: ProvisioningError, click: Click | undefined, is
     code: (code === 'illegal-transition' && click ? illegalOf[click.verb] : undefined) ?? noticeOf[code],
     ...context,
     ...(requestId !== undefined && { requestId }),
-    ...(code === 'unavailable' && (cause === undefined || whyUnavailable(error)) && { detail: reasonText(reason) }),
+    ...(code === 'unavailable' && (cause === undefined || whyUnavailable(error)) && { detail: reason }),
     ...(again && requestId !== undefined && { retry: { verb: 'request.submit', requestId, version } }),
   }
 }

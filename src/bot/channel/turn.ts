@@ -83,6 +83,9 @@ export const isForAdmins = (actor: Actor): boolean => may(actor, 'queue.read')
 
 export const isInvoke = (activity: Partial<Activity>): boolean => activity.type === 'invoke'
 
+/** The person's language in Teams, such as `de-CH`; English if the client does not send one. */
+export const localeOf = ({ locale }: Partial<Activity>): string => locale ?? 'en'
+
 /** Returns the click in an activity, from an invoke or from a message with a value. */
 export function clickOf(activity: Partial<Activity>): Click | undefined {
   const value: unknown = activity.value

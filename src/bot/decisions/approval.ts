@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cards, decidesNow } from '../../cards/index.ts'
+import { cardsFor, decidesNow } from '../../cards/index.ts'
 import { everAsked, isApproved, type Request } from '../../core/index.ts'
 import type { Reply, Turn } from '../channel/turn.ts'
 import { comment, defineCardAction, isRefusal, requestId, stage } from '../define.ts'
@@ -28,8 +28,8 @@ export const rejectRequest = defineCardAction({
     } catch (error) {
       if (!isRefusal(error, 'comment-required')) throw error
       const { request, facts } = await core.readForApproval(actor, { requestId })
-      if (!decidesNow(request, viewer, stage)) return { card: cards.approvalNow(request, viewer, stage) }
-      return { card: cards.approval(request, viewer, { comment, commentMissing: true }, facts) }
+      if (!decidesNow(request, viewer, stage)) return { card: cardsFor(viewer).approvalNow(request, viewer, stage) }
+      return { card: cardsFor(viewer).approval(request, viewer, { comment, commentMissing: true }, facts) }
     }
   },
 })
@@ -44,7 +44,8 @@ export const refreshApproval = defineCardAction({
 async function showApproval(turn: Turn, { requestId, stage, comment }: z.output<typeof data>): Promise<Reply> {
   const request = await turn.core.readRequest(turn.actor, { requestId })
   const isOver = request.approvals.some((one) => one.stage === stage && isApproved(one))
-  if (isOver && isApprover(turn, request)) return { card: cards.approvalNow(request, turn.viewer, stage) }
+  if (isOver && isApprover(turn, request))
+    return { card: cardsFor(turn.viewer).approvalNow(request, turn.viewer, stage) }
   return statusOf(turn, requestId, { comment, commentMissing: false })
 }
 
@@ -66,7 +67,7 @@ export async function decide(
   act: () => Promise<Request>,
 ): Promise<Reply> {
   try {
-    return { card: cards.approvalDecided(await act(), turn.viewer, stage) }
+    return { card: cardsFor(turn.viewer).approvalDecided(await act(), turn.viewer, stage) }
   } catch (error) {
     if (!isRefusal(error, 'already-decided', 'already-ended', 'not-an-approver', 'name-taken')) throw error
     const { request, facts } = await turn.core.readForApproval(turn.actor, { requestId })
@@ -75,10 +76,13 @@ export async function decide(
     const isOpen = decidesNow(request, turn.viewer, isTyped ? undefined : stage)
     if (error.code === 'not-an-approver' && decidesNow(request, turn.viewer)) throw error
     const why = error.code === 'name-taken' && request.addressConflict ? { why: 'addressTaken' as const } : {}
-    if (isOpen) return { card: cards.approval(request, turn.viewer, { comment, commentMissing: false, ...why }, facts) }
+    if (isOpen)
+      return {
+        card: cardsFor(turn.viewer).approval(request, turn.viewer, { comment, commentMissing: false, ...why }, facts),
+      }
     // A second click on the same button is no late decision.
     const isLate = isTyped || !hasDecided(turn, request)
-    return { card: cards.approvalDecided(request, turn.viewer, isTyped ? undefined : stage, isLate) }
+    return { card: cardsFor(turn.viewer).approvalDecided(request, turn.viewer, isTyped ? undefined : stage, isLate) }
   }
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cards, type DelegationForm, type Remark, rowsOfAdminPage } from '../../cards/index.ts'
+import { cardsFor, type DelegationForm, type Remark, rowsOfAdminPage } from '../../cards/index.ts'
 import { because, dayIn, endOf, type Fault, fault, type Person } from '../../core/index.ts'
 import { isId, type Reply, type Turn } from '../channel/turn.ts'
 import { type FoundPeople, parseDay, parsePeriod, peopleMeant } from '../channel/typed-arguments.ts'
@@ -8,7 +8,6 @@ import { defineCardAction, defineCommand, defineShowCommand, input, isRefusal, p
 /** `delegate Omar Haddad until friday`: saves the delegation if person and day are clear; otherwise opens the form. */
 export const delegateCommand = defineCommand({
   name: 'delegate',
-  aliases: ['delegate to', 'delegation', 'away', 'i am away', 'i’m away', "i'm away"],
   menu: 7,
   changes: true,
   argument: z.string().max(256).transform(personAndDay),
@@ -19,7 +18,6 @@ export const delegateCommand = defineCommand({
 /** `back`: ends the delegation. With more text, as in "back on Monday", it shows the delegation instead. */
 export const backCommand = defineCommand({
   name: 'back',
-  aliases: ['i am back', 'i’m back', "i'm back"],
   changes: true,
   argument: z.literal(''),
   handle: (turn) => end(turn),
@@ -110,7 +108,7 @@ async function showForm(turn: Turn, form: FormValues = {}): Promise<Reply> {
     faults,
     earliest: dayIn(viewer.now, viewer.timeZone),
   }
-  return { card: cards.delegation({ step: 'form', form: data }, present, viewer) }
+  return { card: cardsFor(viewer).delegation({ step: 'form', form: data }, present, viewer) }
 }
 
 const isDay = (value: string): boolean => z.iso.date().safeParse(value).success
@@ -135,7 +133,7 @@ async function save(turn: Turn, { to, until }: { to: string; until: string }): P
     core.listDelegated(actor, { limit: maxCounted }),
   ])
   const waiting = { names: requests.map(({ details }) => details.displayName), more, notMoved }
-  return { card: cards.delegation({ step: 'saved', waiting, former }, present, viewer) }
+  return { card: cardsFor(viewer).delegation({ step: 'saved', waiting, former }, present, viewer) }
 }
 
 /** Returns the delegate that the new one replaces. A second click on the same form changes nothing. */
@@ -163,13 +161,12 @@ const faultOfDay = (until: string): Fault =>
 async function end({ core, actor, viewer }: Turn): Promise<Reply> {
   const ended = await core.endDelegation(actor)
   const present = await core.readDelegations(actor)
-  return { card: cards.delegation({ step: 'ended', ended }, present, viewer) }
+  return { card: cardsFor(viewer).delegation({ step: 'ended', ended }, present, viewer) }
 }
 
 /** `admin delegations`: lists the current delegations. */
 export const adminDelegationsCommand = defineShowCommand({
   name: 'admin delegations',
-  aliases: ['admin delegation'],
   forAdmins: true,
   show: (turn) => showDelegations(turn),
 })
@@ -184,5 +181,5 @@ export const pageDelegations = defineCardAction({
 
 async function showDelegations({ core, actor, viewer }: Turn, from = 0): Promise<Reply> {
   const page = await core.listDelegations(actor, { from, most: rowsOfAdminPage })
-  return { card: cards.adminDelegations(page, viewer) }
+  return { card: cardsFor(viewer).adminDelegations(page, viewer) }
 }

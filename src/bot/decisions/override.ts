@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cards, type Notice } from '../../cards/index.ts'
+import { cardsFor, type Notice } from '../../cards/index.ts'
 import {
   lastDecision,
   overrideOf,
@@ -73,7 +73,7 @@ async function confirmOverride(
     if (!(error instanceof ProvisioningError)) throw error
     return showNotice(turn, whyNot(error, request))
   }
-  return { card: cards.adminConfirm({ verb: verbs[decision], request, ...more }, viewer) }
+  return { card: cardsFor(viewer).adminConfirm({ verb: verbs[decision], request, ...more }, viewer) }
 }
 
 /** Returns why a request can no longer be decided: its state, or the person and the time of the decision. */

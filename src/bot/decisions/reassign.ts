@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cards, type ReassignForm, type ReassignRemark } from '../../cards/index.ts'
+import { cardsFor, type ReassignForm, type ReassignRemark } from '../../cards/index.ts'
 import {
   because,
   type Fault,
@@ -112,5 +112,5 @@ async function showForm(
   const isPending = undecided(stage).some(({ id }) => id === values.from)
   const kept = { from: isPending ? values.from : '', to: isId(values.to) ? values.to : '' }
   const defaults = { isChoice: false, comment: '', remarks: [], faults: [] }
-  return { card: cards.adminReassign({ request, ...defaults, ...form, attention, values: kept }, viewer) }
+  return { card: cardsFor(viewer).adminReassign({ request, ...defaults, ...form, attention, values: kept }, viewer) }
 }

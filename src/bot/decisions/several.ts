@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { cards, type DecideSeveral, decidesNow, readTicks, tickOf } from '../../cards/index.ts'
+import { cardsFor, type DecideSeveral, decidesNow, readTicks, tickOf } from '../../cards/index.ts'
 import { type JointReport, maxJoint, type Request } from '../../core/index.ts'
 import type { Reply, Turn } from '../channel/turn.ts'
 import { comment, defineCardAction, input, isRefusal, pageStart, showNotice, undefinedIfNotFound } from '../define.ts'
@@ -101,7 +101,12 @@ async function show(turn: Turn, click: Clicked, more: Partial<DecideSeveral>): P
   const several = await readSeveral(turn, click)
   if (!several) return showNotice(turn, { code: 'outdated' })
   const { from, comment } = click
-  return { card: cards.decideSeveral({ from, ticked: tickedOf(click), comment, ...several, ...more }, turn.viewer) }
+  return {
+    card: cardsFor(turn.viewer).decideSeveral(
+      { from, ticked: tickedOf(click), comment, ...several, ...more },
+      turn.viewer,
+    ),
+  }
 }
 
 /** Reads the requests of the card, the oldest first; undefined if the person was never asked about this batch. */

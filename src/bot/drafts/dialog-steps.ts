@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cards, type DraftOffer, peopleInputIds, type Verb } from '../../cards/index.ts'
+import { cardsFor, type DraftOffer, peopleInputIds, type Verb } from '../../cards/index.ts'
 import {
   type Draft,
   type DraftView,
@@ -38,13 +38,13 @@ export const dialogSteps = {
         const { id, icon, name, description, kind, approval } = inLocale(template, viewer.locale)
         return { id, icon, name, description, kind, approvalRequired: approval !== null }
       })
-      return { card: cards.chooseTemplate(choices, unmatched, newName), at: { step: 'choose' } }
+      return { card: cardsFor(viewer).chooseTemplate(choices, unmatched, newName), at: { step: 'choose' } }
     },
   },
   offer: {
     verbs: ['request.continue', 'request.choose', 'request.cancel'],
     async show(offer, { viewer }) {
-      return { card: cards.continueDraft(offer, viewer), at: { step: 'offer' } }
+      return { card: cardsFor(viewer).continueDraft(offer, viewer), at: { step: 'offer' } }
     },
   },
   details: {
@@ -56,7 +56,7 @@ export const dialogSteps = {
         preview ?? core.likelyNames(actor, { draft, template }),
         draft.basedOn && core.readEarlierEnd(actor, { requestId: draft.requestId }),
       ])
-      const card = cards.form({
+      const card = cardsFor(viewer).form({
         draft,
         template: inLocale(template, viewer.locale),
         requester: actor,
@@ -75,14 +75,14 @@ export const dialogSteps = {
     verbs: ['request.submit', 'request.edit', 'request.join', 'request.cancel'],
     async show({ draft, plan, similar, waiting, basedOn, outlook }, { core, viewer }) {
       const { siteRoot } = core
-      const card = cards.review({ draft, plan, similar, waiting, basedOn, outlook, siteRoot, viewer })
+      const card = cardsFor(viewer).review({ draft, plan, similar, waiting, basedOn, outlook, siteRoot, viewer })
       return { card, at: { step: 'review', requestId: draft.requestId } }
     },
   },
   kept: {
     verbs: ['request.continue'],
     async show({ draft, template }, { viewer }) {
-      const card = cards.continueDraft({ says: 'kept', drafts: [{ draft, template }] }, viewer)
+      const card = cardsFor(viewer).continueDraft({ says: 'kept', drafts: [{ draft, template }] }, viewer)
       return { card, at: { step: 'kept', requestId: draft.requestId } }
     },
   },
@@ -90,14 +90,14 @@ export const dialogSteps = {
     verbs: [],
     async show({ request }, { viewer }) {
       const { requestId } = request
-      const card = cards.requestStatus(request, viewer)
+      const card = cardsFor(viewer).requestStatus(request, viewer)
       return { card, keep: { requestId, key: 'status' }, at: { step: 'submitted', requestId } }
     },
   },
   discarded: {
     verbs: [],
     async show({ draft }, { viewer }) {
-      const card = cards.notice(
+      const card = cardsFor(viewer).notice(
         { code: 'discarded', retry: { verb: 'request.continue', requestId: draft.requestId } },
         viewer,
       )

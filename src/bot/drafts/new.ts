@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { cards, DraftOffer } from '../../cards/index.ts'
+import type { Cards, DraftOffer } from '../../cards/index.ts'
 import {
   type Draft,
   mailboxKinds,
@@ -29,7 +29,7 @@ import { showStep } from './dialog-steps.ts'
 type MeantRequest = Extract<Meaning, { does: 'new' }>
 
 /** One button of the help card that starts a request. */
-type NewRequestButton = Parameters<typeof cards.help>[0]['offers'][number]
+type NewRequestButton = Parameters<Cards['help']>[0]['offers'][number]
 const buttonOf = {
   teamSite: 'newSite',
   communicationSite: 'newSite',
@@ -58,29 +58,18 @@ export const newCommandNames = [
 ] as const
 type NewCommandName = (typeof newCommandNames)[number]
 
-/** Each command that opens a form: its names, its position in the menu and the kinds that it offers. */
+/** Each command that opens a form: its position in the menu and the kinds that it offers. */
 const table: readonly {
   readonly name: NewCommandName
-  readonly aliases: readonly string[]
   readonly menu?: number
   readonly kinds: readonly ResourceKind[]
 }[] = [
-  { name: 'new', aliases: ['new request'], kinds: resourceKinds },
-  { name: 'new site', aliases: ['site'], menu: 1, kinds: siteKinds },
-  {
-    name: 'new room',
-    aliases: ['room', 'new meeting room', 'meeting room', 'new room mailbox', 'room mailbox'],
-    menu: 2,
-    kinds: ['roomMailbox'],
-  },
-  { name: 'new shared mailbox', aliases: ['shared mailbox'], menu: 3, kinds: ['sharedMailbox'] },
-  {
-    name: 'new equipment',
-    aliases: ['equipment', 'new equipment mailbox', 'equipment mailbox'],
-    menu: 4,
-    kinds: ['equipmentMailbox'],
-  },
-  { name: 'new mailbox', aliases: ['mailbox'], kinds: mailboxKinds },
+  { name: 'new', kinds: resourceKinds },
+  { name: 'new site', menu: 1, kinds: siteKinds },
+  { name: 'new room', menu: 2, kinds: ['roomMailbox'] },
+  { name: 'new shared mailbox', menu: 3, kinds: ['sharedMailbox'] },
+  { name: 'new equipment', menu: 4, kinds: ['equipmentMailbox'] },
+  { name: 'new mailbox', kinds: mailboxKinds },
 ]
 
 /** `new`, alone or with a kind. Each command accepts a part of a template's name, or a sentence such as “for Aurora”. */
@@ -149,7 +138,6 @@ const kindsOf = (commandName: NewCommandName): readonly ResourceKind[] =>
 /** `my drafts`: the person's drafts that are neither submitted nor discarded. */
 const myDraftsCommand = defineShowCommand({
   name: 'my drafts',
-  aliases: ['drafts', 'my draft', 'draft'],
   startsDialog: true,
   show: showDrafts,
 })

@@ -1,5 +1,5 @@
 /** `why`: the reasons of a request’s status. */
-import { cards } from '../../cards/index.ts'
+import { cardsFor } from '../../cards/index.ts'
 import type { Request } from '../../core/index.ts'
 import type { Reply, Turn } from '../channel/turn.ts'
 import { defineCommand, reference, showNotice } from '../define.ts'
@@ -24,7 +24,7 @@ const whyCommand = defineCommand({
 
 async function explain({ core, actor, viewer }: Turn, request: Request): Promise<Reply> {
   const explanation = await core.readExplanation(actor, { requestId: request.requestId })
-  return { card: cards.why(request, explanation, viewer) }
+  return { card: cardsFor(viewer).why(request, explanation, viewer) }
 }
 
 export const explanationCommands = [whyCommand]

@@ -1,6 +1,6 @@
 /** The outbox, which sends ordered cards into chats, and the setting of the daily digest. */
 import { z } from 'zod'
-import { cards } from '../../cards/index.ts'
+import { cardsFor } from '../../cards/index.ts'
 import type { Reply, Turn } from '../channel/turn.ts'
 import { defineCardAction, defineCommand } from '../define.ts'
 
@@ -14,7 +14,7 @@ const refreshDigest = defineCardAction({
   data,
   async handle({ core, actor, viewer }) {
     const [digest, standing] = await Promise.all([core.readDigest(actor), core.readDigestSetting(actor)])
-    return { card: cards.digest(digest, standing, viewer) }
+    return { card: cardsFor(viewer).digest(digest, standing, viewer) }
   },
 })
 
@@ -26,20 +26,19 @@ const endDigest = defineCardAction({ verb: 'digest.off', data, handle: (turn) =>
 
 /** Turns the digest on or off, and shows the new setting. */
 async function chooseDigest({ core, actor, viewer }: Turn, isOn: boolean): Promise<Reply> {
-  return { card: cards.digestChoice(await core.chooseDigest(actor, { isOn }), viewer) }
+  return { card: cardsFor(viewer).digestChoice(await core.chooseDigest(actor, { isOn }), viewer) }
 }
 
 /** `digest on`, `digest off`: turns the daily digest on or off; `digest` alone shows the setting. */
 const digestCommand = defineCommand({
   name: 'digest',
-  aliases: ['summary', 'daily summary'],
   argument: z
     .string()
     .toLowerCase()
     .pipe(z.enum(['on', 'off'])),
   handle: (turn, choice) => chooseDigest(turn, choice === 'on'),
   withoutValidArgument: async ({ core, actor, viewer }) => ({
-    card: cards.digestChoice(await core.readDigestSetting(actor), viewer),
+    card: cardsFor(viewer).digestChoice(await core.readDigestSetting(actor), viewer),
   }),
 })
 

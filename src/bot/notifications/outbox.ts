@@ -1,4 +1,4 @@
-import { type CardJson, cards, type Viewer, withdrawnCode } from '../../cards/index.ts'
+import { type CardJson, cardsFor, type Viewer, withdrawnCode } from '../../cards/index.ts'
 import { type CardContent, type Conversation, type Outbox, referenceOf } from '../../core/index.ts'
 import type { CardSender } from '../channel/card-sender.ts'
 
@@ -47,6 +47,7 @@ function isForAdmin(content: CardContent): boolean {
 }
 
 function cardOf(content: CardContent, viewer: Viewer): CardJson {
+  const cards = cardsFor(viewer)
   switch (content.kind) {
     case 'status':
       return cards.requestStatus(content.request, viewer)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cards, maxJobs } from '../../cards/index.ts'
+import { cardsFor, maxJobs } from '../../cards/index.ts'
 import { referencePattern } from '../../core/index.ts'
 import type { Reply, Turn } from '../channel/turn.ts'
 import {
@@ -55,11 +55,11 @@ export const adminStatusCommand = defineCommand({
 })
 
 async function showQueue({ core, actor, viewer }: Turn, from = 0): Promise<Reply> {
-  return { card: cards.adminQueue(await core.readQueue(actor), viewer, from) }
+  return { card: cardsFor(viewer).adminQueue(await core.readQueue(actor), viewer, from) }
 }
 
 async function showStuck({ core, actor, viewer }: Turn, from = 0): Promise<Reply> {
-  return { card: cards.adminStuck(await core.readStuck(actor), viewer, from) }
+  return { card: cardsFor(viewer).adminStuck(await core.readStuck(actor), viewer, from) }
 }
 
 /** `admin jobs`: lists the dead letters. */
@@ -72,7 +72,7 @@ export const examineDeadLetter = defineCardAction({
   data: deadLetterReference,
   async handle(turn, { letterId }) {
     const deadLetter = await turn.core.readDeadLetter(turn.actor, { letterId }).catch(undefinedIfNotFound)
-    return deadLetter ? { card: cards.adminReplay(deadLetter, turn.viewer) } : showDeadLetters(turn)
+    return deadLetter ? { card: cardsFor(turn.viewer).adminReplay(deadLetter, turn.viewer) } : showDeadLetters(turn)
   },
 })
 
@@ -97,12 +97,12 @@ export const replayDeadLetter = defineCardAction({
     // Another admin or an earlier click may have retried the job. Then the list no longer contains it.
     const deadLetter = await core.readDeadLetter(actor, { letterId }).catch(undefinedIfNotFound)
     // If the request has ended, the job can only be dismissed. The card says why.
-    if (deadLetter?.isOver) return { card: cards.adminReplay(deadLetter, viewer) }
+    if (deadLetter?.isOver) return { card: cardsFor(viewer).adminReplay(deadLetter, viewer) }
     await core.replayDeadLetter(actor, { letterId }).catch(undefinedIfNotFound)
     return showDeadLetters(turn)
   },
 })
 
 async function showDeadLetters({ core, actor, viewer }: Turn): Promise<Reply> {
-  return { card: cards.adminJobs(await core.listDeadLetters(actor, { limit: maxJobs }), viewer) }
+  return { card: cardsFor(viewer).adminJobs(await core.listDeadLetters(actor, { limit: maxJobs }), viewer) }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cards, type Viewer } from '../../cards/index.ts'
+import { cardsFor, type Viewer } from '../../cards/index.ts'
 import { type Period, type PeriodName, periodOf, periodOfDays } from '../../core/index.ts'
 import { isForAdmins, type Reply, type Turn } from '../channel/turn.ts'
 import { parseDay } from '../channel/typed-arguments.ts'
@@ -9,7 +9,9 @@ import { defineCardAction, defineCommand, defineShowCommand, showNotice } from '
 export const adminHealthCommand = defineShowCommand({
   name: 'admin health',
   forAdmins: true,
-  show: async ({ core, actor, viewer }) => ({ card: cards.adminHealth(await core.readHealth(actor), viewer) }),
+  show: async ({ core, actor, viewer }) => ({
+    card: cardsFor(viewer).adminHealth(await core.readHealth(actor), viewer),
+  }),
 })
 
 /** Whether the reader is an admin and there is no template yet. */
@@ -19,7 +21,9 @@ export const isAdminWithoutTemplates = async ({ core, actor }: Turn): Promise<bo
 /** Shows an admin what works, what is missing, and how to add the first template. */
 export async function showGettingStarted({ core, actor, viewer }: Turn): Promise<Reply> {
   const [health, templates] = await Promise.all([core.readHealth(actor), core.listTemplates(actor)])
-  return { card: cards.firstDay({ displayName: actor.displayName, health, templates: templates.length }, viewer) }
+  return {
+    card: cardsFor(viewer).firstDay({ displayName: actor.displayName, health, templates: templates.length }, viewer),
+  }
 }
 
 /** Reads the certificate's file again, and shows the result on the health card. */
@@ -29,7 +33,7 @@ export const readCertificate = defineCardAction({
   data: z.object({}),
   async handle({ core, actor, viewer }) {
     const { reading, report } = await core.readCertificate(actor)
-    return { card: cards.adminHealth(report, viewer, reading) }
+    return { card: cardsFor(viewer).adminHealth(report, viewer, reading) }
   },
 })
 
@@ -46,7 +50,7 @@ async function showStats(turn: Turn, typed: string): Promise<Reply> {
   const { core, actor, viewer } = turn
   const period = parsePeriod(typed, viewer)
   if (!period) return showNotice(turn, { code: 'noPeriod' })
-  return { card: cards.adminStats(await core.readStats(actor, { period }), viewer) }
+  return { card: cardsFor(viewer).adminStats(await core.readStats(actor, { period }), viewer) }
 }
 
 const periodNames: Readonly<Record<string, PeriodName>> = {

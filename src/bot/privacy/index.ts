@@ -1,6 +1,6 @@
 /** Exports and erasure, for admins. */
 import { z } from 'zod'
-import { cards } from '../../cards/index.ts'
+import { cardsFor } from '../../cards/index.ts'
 import type { Days, Fault, Person } from '../../core/index.ts'
 import type { Reply, Turn } from '../channel/turn.ts'
 import { defineCardAction, defineCommand, input, isRefusal } from '../define.ts'
@@ -27,7 +27,7 @@ const adminExportPersonCommand = defineCommand({
   handle: (turn, typed) =>
     forPerson(turn, 'export', typed, async ({ id }) => {
       const offer = await turn.core.offerPersonExport(turn.actor, { personId: id })
-      return { card: cards.adminExport({ step: 'person', offer }, turn.viewer) }
+      return { card: cardsFor(turn.viewer).adminExport({ step: 'person', offer }, turn.viewer) }
     }),
   withoutValidArgument: (turn) => forPerson(turn, 'export', ''),
 })
@@ -38,7 +38,6 @@ const adminExportPersonCommand = defineCommand({
  */
 const adminEraseCommand = defineCommand({
   name: 'admin erase',
-  aliases: ['admin erase person'],
   forAdmins: true,
   argument: typedText,
   handle: (turn, typed) => forPerson(turn, 'erase', typed, ({ id }) => showErasure(turn, id)),
@@ -87,7 +86,7 @@ async function forPerson(
   const people = typed === '' ? [] : await turn.core.findPerson(turn.actor, { typed: mentioned ?? typed })
   const [only, ...others] = people
   if (only && others.length === 0 && act) return act(only)
-  return { card: cards.adminPerson({ purpose, typed, people }) }
+  return { card: cardsFor(turn.viewer).adminPerson({ purpose, typed, people }) }
 }
 
 /** Creates the links of an export. If the days are invalid, shows the form again with the errors. */
@@ -102,7 +101,7 @@ const exportAsAdmin = defineCardAction({
 async function showExport(turn: Turn, days: Days): Promise<Reply> {
   try {
     const offer = await turn.core.offerExport(turn.actor, days)
-    return { card: cards.adminExport({ step: 'links', offer }, turn.viewer) }
+    return { card: cardsFor(turn.viewer).adminExport({ step: 'links', offer }, turn.viewer) }
   } catch (error) {
     if (!isRefusal(error, 'validation-failed')) throw error
     return showExportForm(turn, { days, faults: error.faults })
@@ -119,7 +118,7 @@ async function showExportForm(
 ): Promise<Reply> {
   const today = dayOf(viewer.now.getTime())
   const { days = { from: `${today.slice(0, 8)}01`, to: today }, typed = '', faults = [] } = form
-  return { card: cards.adminExport({ step: 'form', days, typed, faults }, viewer) }
+  return { card: cardsFor(viewer).adminExport({ step: 'form', days, typed, faults }, viewer) }
 }
 
 const address = input.transform((text) => text.slice(0, 300))
@@ -131,7 +130,7 @@ const eraseAsAdmin = defineCardAction({
   data: z.object({ personId: z.uuid(), address, erasureId: z.uuid() }),
   async handle({ core, actor, viewer }, order) {
     const { state, erasure } = await core.orderErasure(actor, order)
-    return { card: cards.adminErase({ step: state, erasure }, viewer) }
+    return { card: cardsFor(viewer).adminErase({ step: state, erasure }, viewer) }
   },
 })
 
@@ -153,7 +152,7 @@ const endDelegationsAsAdmin = defineCardAction({
 async function showErasure({ core, actor, viewer }: Turn, personId: string): Promise<Reply> {
   const erasure = await core.readErasure(actor, { personId })
   const step = erasure.isYou || erasure.isBlocked ? 'blocked' : 'confirm'
-  return { card: cards.adminErase({ step, erasure }, viewer) }
+  return { card: cardsFor(viewer).adminErase({ step, erasure }, viewer) }
 }
 
 export const privacyActions = [exportAsAdmin, eraseAsAdmin, endDelegationsAsAdmin]

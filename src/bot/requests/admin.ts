@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cards, type WhichFor } from '../../cards/index.ts'
+import { cardsFor, type WhichFor } from '../../cards/index.ts'
 import {
   isRetryable,
   isTerminal,
@@ -71,7 +71,7 @@ async function listFitting({ core, actor, viewer }: Turn, verb: WhichFor): Promi
   const fitting = entries.filter(fits).toSorted((one, other) => one.since.localeCompare(other.since))
   const isAboutWaiting = verb !== 'retry' && verb !== 'cancel'
   const total = isAboutWaiting ? counts.waiting : fitting.length
-  return { card: cards.adminWhich(verb, { entries: fitting, total }, viewer) }
+  return { card: cardsFor(viewer).adminWhich(verb, { entries: fitting, total }, viewer) }
 }
 
 /** Whether a request can still be cancelled. The core checks it again. */
@@ -83,7 +83,8 @@ export function isCancellable({ status }: Request): boolean {
 /** `admin retry REQ-1042`: shows a confirmation; the click retries. */
 export const adminRetryCommand = defineAdminVerb('retry', async (turn, request) => {
   if (!isRetryable(request, turn.viewer.now)) return showNotice(turn, { code: 'cannotRetry', ...about(request) })
-  if (request.status !== 'succeeded') return { card: cards.adminConfirm({ verb: 'admin.retry', request }, turn.viewer) }
+  if (request.status !== 'succeeded')
+    return { card: cardsFor(turn.viewer).adminConfirm({ verb: 'admin.retry', request }, turn.viewer) }
   // A poll of the directory changes nothing, so it needs no confirmation.
   await turn.core.retryRequest(turn.actor, { requestId: request.requestId })
   return statusOf(turn, request.requestId)
@@ -97,7 +98,7 @@ export const adminCancelCommand = defineAdminVerb('cancel', confirmCancel)
  */
 export async function confirmCancel(turn: Turn, request: Request, comment = ''): Promise<Reply> {
   if (isCancellable(request))
-    return { card: cards.adminConfirm({ verb: 'admin.cancel', request, comment }, turn.viewer) }
+    return { card: cardsFor(turn.viewer).adminConfirm({ verb: 'admin.cancel', request, comment }, turn.viewer) }
   return showNotice(turn, { code: isTerminal(request.status) ? 'alreadyEnded' : 'cannotCancel', ...about(request) })
 }
 
@@ -125,7 +126,9 @@ export const cancelAsAdmin = defineCardAction({
     const request = await core.readRequest(actor, { requestId })
     if (comment !== '' || !isCancellable(request))
       return statusAfter(turn, requestId, ['cancelled'], () => core.cancelRequest(actor, { requestId, comment }))
-    return { card: cards.adminConfirm({ verb: 'admin.cancel', request, comment, commentMissing: true }, viewer) }
+    return {
+      card: cardsFor(viewer).adminConfirm({ verb: 'admin.cancel', request, comment, commentMissing: true }, viewer),
+    }
   },
 })
 

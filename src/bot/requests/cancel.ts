@@ -1,4 +1,4 @@
-import { cards } from '../../cards/index.ts'
+import { cardsFor } from '../../cards/index.ts'
 import { may, type Request } from '../../core/index.ts'
 import { isForAdmins, type Reply, type Turn } from '../channel/turn.ts'
 import { defineCommand, reference, showNotice } from '../define.ts'
@@ -26,7 +26,9 @@ async function cancelMeant(turn: Turn, text: string): Promise<Reply> {
   const open = requests.filter(isCancellable)
   const only = isNumberLike(text) ? undefined : (onlyMeant(open, text) ?? onlyOne(open))
   if (only) return cancelOnceConfirmed(turn, only)
-  return open.length > 0 ? { card: cards.cancelWhich(open) } : showNotice(turn, { code: 'nothingToCancel' })
+  return open.length > 0
+    ? { card: cardsFor(turn.viewer).cancelWhich(open) }
+    : showNotice(turn, { code: 'nothingToCancel' })
 }
 
 /**
@@ -38,7 +40,7 @@ export async function cancelOnceConfirmed(turn: Turn, request: Request, isConfir
   const { requestId, requester } = request
   if (!isConfirmed && requester.id !== actor.id && isForAdmins(actor)) return confirmCancel(turn, request)
   if (!isConfirmed && isCancellable(request) && may(actor, 'request.cancel', request))
-    return { card: cards.cancelRequest(request, viewer) }
+    return { card: cardsFor(viewer).cancelRequest(request, viewer) }
   await core.cancelRequest(actor, { requestId })
   return statusOf(turn, requestId)
 }

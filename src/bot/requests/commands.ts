@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cards, rowsOfPage } from '../../cards/index.ts'
+import { cardsFor, rowsOfPage } from '../../cards/index.ts'
 import { openStates, type PageAt } from '../../core/index.ts'
 import type { Reply, Turn } from '../channel/turn.ts'
 import { defineCardAction, defineCommand, defineShowCommand, reference, showNotice } from '../define.ts'
@@ -9,7 +9,6 @@ import { nudge, statusOf } from './status.ts'
 /** `my requests`. */
 export const myRequestsCommand = defineShowCommand({
   name: 'my requests',
-  aliases: ['requests', 'my request', 'list'],
   menu: 5,
   show: (turn) => showMine(turn),
 })
@@ -17,7 +16,6 @@ export const myRequestsCommand = defineShowCommand({
 /** `approvals`: lists the requests that wait for this person's decision. */
 export const approvalsCommand = defineShowCommand({
   name: 'approvals',
-  aliases: ['approval', 'my approvals'],
   menu: 6,
   show: (turn) => showApprovals(turn),
 })
@@ -40,7 +38,6 @@ export const statusCommand = defineCommand({
 /** `nudge REQ-1042`: reminds the approvers who have not decided; alone, for the person's newest pending request. */
 export const nudgeCommand = defineCommand({
   name: 'nudge',
-  aliases: ['remind'],
   changes: true,
   argument: reference,
   handle: (turn, reference) => ofReference(turn, reference, ({ requestId }) => nudge(turn, requestId)),
@@ -76,7 +73,7 @@ async function showMine(turn: Turn, at: PageAt = {}): Promise<Reply> {
     core.pageOfOwnRequests(actor, { limit: rowsOfPage, ...at }),
     core.listDrafts(actor),
   ])
-  if (page.requests.length > 0) return { card: cards.myRequests(page, viewer, drafts.length) }
+  if (page.requests.length > 0) return { card: cardsFor(viewer).myRequests(page, viewer, drafts.length) }
   const count = drafts.length
   return count > 0 ? showNotice(turn, { code: 'onlyDrafts', count }) : showNotice(turn, { code: 'noRequests' })
 }
@@ -90,5 +87,5 @@ async function showApprovals(turn: Turn, at: PageAt = {}): Promise<Reply> {
   ])
   return page.requests.length === 0
     ? showNotice(turn, { code: 'noApprovals' })
-    : { card: cards.approvals(page, viewer, own) }
+    : { card: cardsFor(viewer).approvals(page, viewer, own) }
 }

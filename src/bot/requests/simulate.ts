@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cards, rowsOfPage } from '../../cards/index.ts'
+import { cardsFor, rowsOfPage } from '../../cards/index.ts'
 import { meantTemplates } from '../../core/index.ts'
 import type { Reply, Turn } from '../channel/turn.ts'
 import { peopleMeant } from '../channel/typed-arguments.ts'
@@ -29,15 +29,17 @@ async function simulate(turn: Turn, typed: { what: string; who: string }): Promi
   if (!template || otherTemplates.length > 0) {
     const says = template ? 'whichTemplate' : typed.what === '' ? 'howTo' : 'noTemplate'
     const offered = template ? found : near.length > 0 ? near : all
-    return { card: cards.adminSimulateChoice({ says, typed, templates: offered.slice(0, rowsOfPage) }, viewer) }
+    return {
+      card: cardsFor(viewer).adminSimulateChoice({ says, typed, templates: offered.slice(0, rowsOfPage) }, viewer),
+    }
   }
   const people = typed.who === '' ? [actor] : (await peopleMeant(turn, typed.who)).people
   const [person, ...otherPeople] = people
   if (!person || otherPeople.length > 0) {
     const says = person ? 'whichPerson' : 'nobody'
     const choice = { says, typed: { ...typed, what: template.name }, people: people.slice(0, rowsOfPage) } as const
-    return { card: cards.adminSimulateChoice(choice, viewer) }
+    return { card: cardsFor(viewer).adminSimulateChoice(choice, viewer) }
   }
   const simulation = await core.simulate(actor, { templateId: template.id, personId: person.id })
-  return { card: cards.adminSimulate(simulation, viewer) }
+  return { card: cardsFor(viewer).adminSimulate(simulation, viewer) }
 }

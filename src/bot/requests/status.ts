@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cards, decidesNow, withdrawnCode } from '../../cards/index.ts'
+import { type Cards, cardsFor, decidesNow, withdrawnCode } from '../../cards/index.ts'
 import { openStage, openStates, type Request, referenceOf } from '../../core/index.ts'
 import type { Reply, Turn } from '../channel/turn.ts'
 import { defineCardAction, input, isRefusal, requestId, showNotice } from '../define.ts'
@@ -45,7 +45,7 @@ export const changeAddress = defineCardAction({
       if (!isRefusal(error, 'validation-failed', 'name-taken', 'already-ended')) throw error
       const request = await core.readRequest(actor, { requestId })
       if (error.code !== 'already-ended' && request.addressConflict)
-        return { card: cards.requestStatus(request, viewer, undefined, { address, faults: error.faults }) }
+        return { card: cardsFor(viewer).requestStatus(request, viewer, undefined, { address, faults: error.faults }) }
     }
     return statusOf(turn, requestId)
   },
@@ -59,18 +59,14 @@ export const showTimeline = defineCardAction({
 })
 
 /** Shows the status card of a request; the decision card if the request waits for this person's decision. */
-export async function statusOf(
-  turn: Turn,
-  requestId: string,
-  form?: Parameters<typeof cards.approval>[2],
-): Promise<Reply> {
+export async function statusOf(turn: Turn, requestId: string, form?: Parameters<Cards['approval']>[2]): Promise<Reply> {
   const request = await turn.core.readRequest(turn.actor, { requestId })
   const isRequester = request.requester.id === turn.actor.id
   const stage = openStage(request.approvals)
   if (stage && !isRequester && decidesNow(request, turn.viewer)) {
     const keep = { requestId, key: `approval:${stage.stage}` as const }
     const now = await turn.core.readForApproval(turn.actor, { requestId })
-    return { card: cards.approval(now.request, turn.viewer, form, now.facts), keep }
+    return { card: cardsFor(turn.viewer).approval(now.request, turn.viewer, form, now.facts), keep }
   }
   return statusCard(turn, request, false)
 }
@@ -85,7 +81,7 @@ async function statusCard({ core, actor, viewer }: Turn, request: Request, isOpe
   const isRequester = request.requester.id === actor.id
   const ended = !openStates.includes(request.status)
   return {
-    card: cards.requestStatus(request, viewer, { entries, isOpen }),
+    card: cardsFor(viewer).requestStatus(request, viewer, { entries, isOpen }),
     ...(!ended || isRequester ? { keep: { requestId, key: 'status' as const } } : {}),
   }
 }

@@ -1,5 +1,5 @@
 /** `help`, `admin help`, and the welcome. */
-import { cards } from '../../cards/index.ts'
+import { cardsFor } from '../../cards/index.ts'
 import { isForAdmins, type Reply, type Turn } from '../channel/turn.ts'
 import { type Command, defineShowCommand } from '../define.ts'
 import { requestTypesFor } from '../drafts/index.ts'
@@ -8,7 +8,6 @@ import { isAdminWithoutTemplates, showGettingStarted } from '../operations/index
 /** `help`, `hi`, `hello`: shows the commands for this person. */
 export const helpCommand = defineShowCommand({
   name: 'help',
-  aliases: ['hi', 'hello', 'hey', 'start', '?'],
   menu: 10,
   show: (turn) => showHelp(turn),
 })
@@ -23,7 +22,7 @@ export const welcome = (turn: Turn): Promise<Reply> =>
  */
 export async function showHelp(turn: Turn, { isUnclear = false } = {}): Promise<Reply> {
   if (await isAdminWithoutTemplates(turn)) return showGettingStarted(turn)
-  const { actor, core } = turn
+  const { actor, core, viewer } = turn
   const [{ requests }, drafts, offers] = await Promise.all([
     core.listApprovals(actor, { limit: 1 }),
     core.listDrafts(actor),
@@ -32,7 +31,7 @@ export async function showHelp(turn: Turn, { isUnclear = false } = {}): Promise<
   const { displayName } = actor
   const helpers = offers.length === 0 ? await core.listHelpers(actor) : []
   const has = { approvals: requests.length > 0, drafts: drafts.length > 0 }
-  return { card: cards.help({ displayName, has, isAdmin: isForAdmins(actor), isUnclear, offers, helpers }) }
+  return { card: cardsFor(viewer).help({ displayName, has, isAdmin: isForAdmins(actor), isUnclear, offers, helpers }) }
 }
 
 /**
@@ -44,8 +43,8 @@ export const adminHelpFor = (commands: () => readonly Command[]): Command =>
     name: 'admin help',
     alone: ['admin', 'admin ?', 'admin commands'],
     forAdmins: true,
-    show: async () => ({
-      card: cards.adminHelp(
+    show: async ({ viewer }) => ({
+      card: cardsFor(viewer).adminHelp(
         commands()
           .filter(({ forAdmins }) => forAdmins)
           .map(({ name }) => name),

@@ -1,7 +1,7 @@
 /** Templates and their usage, for admins. */
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { cards, rowsOfPage, type StarterForm, type TemplateUse } from '../../cards/index.ts'
+import { type Cards, cardsFor, rowsOfPage, type StarterForm, type TemplateUse } from '../../cards/index.ts'
 import {
   capacityWithoutLicence,
   meantTemplates,
@@ -47,7 +47,7 @@ const adminTemplateCommands = (['show', 'enable', 'disable'] as const).map((use)
 const addTemplateCommand = defineShowCommand({
   name: 'admin templates add',
   forAdmins: true,
-  show: async () => showStarters(),
+  show: async (turn) => showStarters(turn),
 })
 
 const templateId = z.uuid().toLowerCase()
@@ -108,10 +108,10 @@ const chooseStarter = defineCardAction({
   verb: 'admin.starters',
   forAdmins: true,
   data: z.object({}),
-  handle: async () => showStarters(),
+  handle: async (turn) => showStarters(turn),
 })
 
-const showStarters = (): Reply => ({ card: cards.starters() })
+const showStarters = ({ viewer }: Turn): Reply => ({ card: cardsFor(viewer).starters() })
 
 const starter = z.enum(starterKinds)
 
@@ -120,10 +120,10 @@ const openStarter = defineCardAction({
   verb: 'admin.starter',
   forAdmins: true,
   data: z.object({ starter }),
-  async handle(_, { starter: kind }) {
+  async handle(turn, { starter: kind }) {
     const { displayName, description, prefix } = starterOf(kind)
     const answers = { ...emptyAnswers, name: displayName, description, prefix }
-    return showStarter({ kind, id: randomUUID(), answers })
+    return showStarter(turn, { kind, id: randomUUID(), answers })
   },
 })
 
@@ -163,7 +163,7 @@ const previewStarter = defineCardAction({
   handle: (turn, click) =>
     orFaults(turn, click, async () => {
       const report = await turn.core.previewStarter(turn.actor, click)
-      return showStarter({ ...click, report, people: await chosenPeople(turn, click) })
+      return showStarter(turn, { ...click, report, people: await chosenPeople(turn, click) })
     }),
 })
 
@@ -184,21 +184,24 @@ async function orFaults(turn: Turn, click: StarterClick, answer: () => Promise<R
     return await answer()
   } catch (error) {
     if (!isRefusal(error, 'validation-failed') || error.faults.length === 0) throw error
-    return showStarter({ ...click, faults: error.faults, people: await chosenPeople(turn, click) })
+    return showStarter(turn, { ...click, faults: error.faults, people: await chosenPeople(turn, click) })
   }
 }
 
 const chosenPeople = ({ core, actor }: Turn, { answers }: StarterClick) =>
   core.findNamedPeople(actor, { ids: answers.people })
 
-const showStarter = (form: Pick<StarterForm, 'kind' | 'id' | 'answers'> & Partial<StarterForm>): Reply => ({
-  card: cards.starterForm({ faults: [], people: [], ...form }),
+const showStarter = (
+  { viewer }: Turn,
+  form: Pick<StarterForm, 'kind' | 'id' | 'answers'> & Partial<StarterForm>,
+): Reply => ({
+  card: cardsFor(viewer).starterForm({ faults: [], people: [], ...form }),
 })
 
 /** Shows a page of all templates. */
 async function showTemplates({ core, actor, viewer }: Turn, from = 0): Promise<Reply> {
   const page = await core.listTemplatesInUse(actor, { from, most: rowsOfPage })
-  return { card: cards.adminTemplates(page, viewer) }
+  return { card: cardsFor(viewer).adminTemplates(page, viewer) }
 }
 
 /** Shows a template, with a confirmation if a click would enable or disable it. */
@@ -206,13 +209,19 @@ async function useTemplate(
   turn: Turn,
   templateId: string,
   use: TemplateUse,
-  more: Parameters<typeof cards.adminTemplate>[2] = {},
+  more: Parameters<Cards['adminTemplate']>[2] = {},
 ): Promise<Reply> {
   const { core, actor, viewer } = turn
   const report = await core.reportOnTemplate(actor, { id: templateId }).catch(undefinedIfNotFound)
   if (!report) return showNotice(turn, { code: 'templateGone' })
   const isDone = use === 'show' || report.template.active === (use === 'enable')
-  return { card: cards.adminTemplate(report, viewer, isDone ? { ...more, isChanged: false } : { ...more, asks: use }) }
+  return {
+    card: cardsFor(viewer).adminTemplate(
+      report,
+      viewer,
+      isDone ? { ...more, isChanged: false } : { ...more, asks: use },
+    ),
+  }
 }
 
 /**
@@ -227,7 +236,7 @@ async function useNamed(turn: Turn, typed: string, use: TemplateUse): Promise<Re
   const offered = found.length > 0 ? found : near
   const asks = { typed, found: found.length > 0, does: use }
   const entries = await core.readUseOfTemplates(actor, { templates: offered.slice(0, rowsOfPage) })
-  return { card: cards.adminTemplates({ entries, from: 0, total: offered.length, asks }, viewer) }
+  return { card: cardsFor(viewer).adminTemplates({ entries, from: 0, total: offered.length, asks }, viewer) }
 }
 
 export const templateActions = [

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cards, type DeliveriesOf, type DeliveryNews, deliveriesOfPage, receiverKey } from '../../cards/index.ts'
+import { cardsFor, type DeliveriesOf, type DeliveryNews, deliveriesOfPage, receiverKey } from '../../cards/index.ts'
 import { referenceOf, type Template, templateIdOf } from '../../core/index.ts'
 import type { Reply, Turn } from '../channel/turn.ts'
 import { defineCardAction, isRefusal, showNotice, undefinedIfNotFound, version } from '../define.ts'
@@ -76,7 +76,7 @@ export async function showDeliveries(turn: Turn, filter: Filter): Promise<Reply>
   const receiver = subscriber && (await core.readReceiver(actor, { subscriber }).catch(undefinedIfNotFound))
   const failed = receiver ? await core.countFailedDeliveries(actor, { subscriber: receiver.subscriber }) : 0
   return {
-    card: cards.adminDeliveries(
+    card: cardsFor(viewer).adminDeliveries(
       {
         of,
         deliveries,
@@ -98,7 +98,7 @@ async function showDelivery(turn: Turn, deliveryId: string, act: () => Promise<D
   try {
     const news = await act()
     const known = await core.readDelivery(actor, { deliveryId })
-    return { card: cards.adminDelivery(known, await namesOf(turn), news, viewer) }
+    return { card: cardsFor(viewer).adminDelivery(known, await namesOf(turn), news, viewer) }
   } catch (error) {
     if (!isRefusal(error, 'not-found')) throw error
     return showNotice(turn, { code: 'deliveryGone' })

@@ -21,7 +21,6 @@ import {
  */
 const adminWebhooksCommand = defineCommand({
   name: 'admin webhooks',
-  aliases: ['admin webhook'],
   forAdmins: true,
   argument: z.literal(''),
   handle: (turn) => showReceivers(turn),
@@ -34,7 +33,6 @@ const adminWebhooksCommand = defineCommand({
 /** `admin webhooks failures`: shows the deliveries to all receivers that failed for good. */
 const webhookFailuresCommand = defineShowCommand({
   name: 'admin webhooks failures',
-  aliases: ['admin webhooks failed'],
   forAdmins: true,
   show: (turn) => showDeliveries(turn, { of: 'failed' }),
 })

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { z } from 'zod'
-import { cards, receiverKey, receiversOfPage, type WebhookNews } from '../../cards/index.ts'
+import { cardsFor, receiverKey, receiversOfPage, type WebhookNews } from '../../cards/index.ts'
 import type { ReceiverId } from '../../core/index.ts'
 import type { Reply, Turn } from '../channel/turn.ts'
 import { defineCardAction, isRefusal, pageStart, showNotice, version } from '../define.ts'
@@ -103,7 +103,7 @@ export const receiverOf = (key: string): ReceiverId => (key === 'own' ? 'bot' : 
 /** Shows a page of all receivers. */
 export async function showReceivers({ core, actor, viewer }: Turn, from = 0): Promise<Reply> {
   const page = await core.listReceivers(actor, { from, most: receiversOfPage })
-  return { card: cards.adminWebhooks(page, viewer) }
+  return { card: cardsFor(viewer).adminWebhooks(page, viewer) }
 }
 
 /** Runs an action on a receiver, then shows its status; a notice if the receiver no longer exists. */
@@ -119,7 +119,7 @@ async function showReceiver(
       core.readReceiver(actor, { subscriber }),
       core.countFailedDeliveries(actor, { subscriber }),
     ])
-    return { card: cards.adminWebhook(receiver, failed, news, viewer) }
+    return { card: cardsFor(viewer).adminWebhook(receiver, failed, news, viewer) }
   } catch (error) {
     if (!isRefusal(error, 'not-found')) throw error
     return showNotice(turn, { code: 'webhookGoneForGood' })

@@ -17,7 +17,6 @@ import { format, restText, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, duration, hourOf, quantity, shortName, sinceDay, time, type Viewer } from '../shared/texts.ts'
 
-const texts = strings.digest
 const row = {
   reference: z.string(),
   /** The title of a tap on the row. */
@@ -79,7 +78,7 @@ export function digestView(digest: Digest, setting: DigestSetting, viewer: Viewe
       : { heading: 'open', look: looks.pendingApproval }),
     approvals: shown.map((entry) => approvalRow(entry, viewer)),
     hasApprovals: shown.length > 0,
-    older: approvals.more ? texts.olderMany : restText(texts.older, older),
+    older: approvals.more ? strings.digest.olderMany : restText(strings.digest.older, older),
     isAdmin: admin !== undefined,
     tiles: admin
       ? [
@@ -97,23 +96,26 @@ export function digestView(digest: Digest, setting: DigestSetting, viewer: Viewe
     healthLook: healthMarks[health],
     comes:
       hour === null
-        ? texts.offForAll
-        : format(isOn ? texts.on : texts.off, { at: hourOf(hour, viewer), reminder: reminderText(setting) }),
+        ? strings.digest.offForAll
+        : format(isOn ? strings.digest.on : strings.digest.off, {
+            at: hourOf(hour, viewer),
+            reminder: reminderText(setting),
+          }),
     switches: hour === null ? '' : isOn ? 'off' : 'on',
   }
 }
 
 const openOf = (request: Request) => {
   const reference = referenceOf(request)
-  return { reference, open: format(texts.open, { reference }) }
+  return { reference, open: format(strings.digest.open, { reference }) }
 }
 
 function approvalRow({ request, since }: AwaitedEntry, viewer: Viewer): View['approvals'][number] {
   const stage = openStage(request.approvals)
   const isExpiring = urgencyOf(stage, viewer) === 'expiring'
   const says = isExpiring
-    ? format(texts.expires, { at: expiryOf(stage, viewer) })
-    : format(texts.waits, { since: sinceDay(since, viewer) })
+    ? format(strings.digest.expires, { at: expiryOf(stage, viewer) })
+    : format(strings.digest.waits, { since: sinceDay(since, viewer) })
   return {
     ...openOf(request),
     displayName: shortName(request.details),

@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import type { LostRight, Person } from '../../core/index.ts'
+import type { LostRight, Person, Reason } from '../../core/index.ts'
 import { type Look, look, plain, toFix, toKnow } from '../shared/look.ts'
-import { format, strings } from '../shared/messages.ts'
+import { commandName, format, strings } from '../shared/messages.ts'
+import { reasonText } from '../shared/reasons.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, helpersOf, longest, moment, peopleList, type Viewer } from '../shared/texts.ts'
 
@@ -45,7 +46,7 @@ export interface Notice {
   readonly count?: number | undefined
   readonly requestId?: string | undefined
   /** A more exact sentence from the core, which replaces the catalogue's text for the code. */
-  readonly detail?: string | undefined
+  readonly detail?: Reason | undefined
   readonly traceId?: string | undefined
   /** The button that sends the click again; after a discarded draft it restores the draft. */
   readonly retry?: { readonly verb: RetryVerb; readonly requestId: string; readonly version?: number | undefined }
@@ -160,7 +161,8 @@ export const noticeCard = defineCard({
 })
 
 export function noticeView(notice: Notice, viewer: Viewer): ViewOf<typeof noticeCard> {
-  const { code, retry, requestId = '', suggestion = '' } = notice
+  const { code, retry, requestId = '' } = notice
+  const suggestion = notice.suggestion === undefined ? '' : commandName(notice.suggestion)
   const known = table[code]
   const show = retry === undefined && requestId !== '' ? (known.show ?? '') : ''
   const message = messageOf(notice)
@@ -179,7 +181,7 @@ export function noticeView(notice: Notice, viewer: Viewer): ViewOf<typeof notice
     reference: notice.reference ?? '',
     what: format(strings.notice[message].what, values),
     todo: format(strings.notice[message].todo, values),
-    detail: cut(notice.detail ?? '', longest.text),
+    detail: notice.detail ? cut(reasonText(notice.detail), longest.text) : '',
     trace: notice.traceId ? format(strings.notice.trace, { traceId: notice.traceId }) : '',
     // A command that changes something is not one tap away.
     suggestion: code === 'unknownCommand' ? suggestion : '',

@@ -9,7 +9,7 @@ import {
   type ResourceKind,
 } from '../../core/index.ts'
 import { type Look, look, looks, marks, rowLook, toFix, toKnow } from '../shared/look.ts'
-import { format, strings } from '../shared/messages.ts'
+import { format, locale, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
 import {
   cut,
@@ -109,12 +109,12 @@ export function healthRowOf(part: HealthPart, viewer: Viewer): z.output<typeof h
     sentence: healthText(strings.health.says[says], shown, writing),
     numbers: numbersOf(part) ? healthText(strings.health.lately[latelyOf(part)], shown, writing) : '',
     look: healthMarks[state],
-    command: state === 'green' ? '' : (commands[name] ?? ''),
+    command: state === 'green' ? '' : commandOf(name),
     readsAgain: name === 'certificate' && state !== 'green',
   }
 }
 
-const share = (of: number): string => new Intl.NumberFormat(strings.locale, { style: 'percent' }).format(of)
+const share = (of: number): string => new Intl.NumberFormat(locale, { style: 'percent' }).format(of)
 
 /** How the measures of a part are written for the reader. */
 interface HealthWriting {
@@ -162,12 +162,17 @@ function latelyOf(part: HealthPart): keyof typeof strings.health.lately {
 }
 
 /** The commands that show the problems of a part. */
-const commands: Partial<Readonly<Record<HealthPart['name'], string>>> = {
-  queue: strings.types.adminStuck,
-  watchdog: strings.types.adminStuck,
-  deadLetters: strings.types.adminJobs,
-  requests: strings.types.adminStuck,
-  webhooks: strings.types.adminWebhooks,
+const commands: Partial<Readonly<Record<HealthPart['name'], keyof typeof strings.types>>> = {
+  queue: 'adminStuck',
+  watchdog: 'adminStuck',
+  deadLetters: 'adminJobs',
+  requests: 'adminStuck',
+  webhooks: 'adminWebhooks',
+}
+
+function commandOf(name: HealthPart['name']): string {
+  const command = commands[name]
+  return command === undefined ? '' : strings.types[command]
 }
 
 /** Measures as the API writes them. */

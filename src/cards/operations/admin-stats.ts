@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Figures, periodNames, type RequestState, type Spread, type Stats } from '../../core/index.ts'
 import { problemText } from '../requests/steps.ts'
-import { format, restText, strings } from '../shared/messages.ts'
+import { format, locale, restText, strings } from '../shared/messages.ts'
 import { type CardJson, defineCard, firstThatFits, type ViewOf } from '../shared/render.ts'
 import { cut, days, duration, listOf, longest, quantity, shortName, type Viewer } from '../shared/texts.ts'
 
@@ -80,7 +80,6 @@ export function stackOf(values: readonly { value: number; look: Look }[], most: 
 
 const total = (lengths: readonly number[]): number => lengths.reduce((all, length) => all + length, 0)
 
-const texts = strings.stats
 const tileNames = ['asked', 'decided', 'made'] as const
 const sectionNames = ['kinds', 'times', 'decisions', 'failures', 'templates', 'approvers'] as const
 type SectionName = (typeof sectionNames)[number]
@@ -139,7 +138,7 @@ export function adminStatsView(stats: Stats, viewer: Viewer, room: Room = rooms[
       : tileNames.map((name) => ({ name, quantity: quantity(now[name]), delta: deltaOf(now[name], before[name]) })),
     sections: [kindsOf(stats), decisionsOf(stats), timesOf(now, before), failuresOf(stats, room)].filter(isThere),
     folded: [templatesOf(stats, room), approversOf(stats, room)].filter(isThere),
-    compared: isEmpty ? '' : format(texts.compared, { range: days(before.from, before.until, viewer) }),
+    compared: isEmpty ? '' : format(strings.stats.compared, { range: days(before.from, before.until, viewer) }),
     command: `${strings.types.adminStats} ${typedOf(stats, viewer)}`,
     other: period === 'week' ? 'month' : 'week',
   }
@@ -150,10 +149,10 @@ const sectionOf = (name: SectionName, rows: readonly BarRow[], rest = ''): Secti
 
 /** The argument of the command for the same period. */
 const typedOf = ({ period, now }: Stats, { timeZone }: Viewer): string => {
-  if (period !== 'days') return texts.types[period]
+  if (period !== 'days') return strings.stats.types[period]
   const day = (at: string, back: number): string =>
     new Intl.DateTimeFormat('sv-SE', { timeZone: knownZone(timeZone) }).format(new Date(Date.parse(at) - back))
-  return format(texts.types.days, { first: day(now.from, 0), last: day(now.until, 1) })
+  return format(strings.stats.types.days, { first: day(now.from, 0), last: day(now.until, 1) })
 }
 const knownZone = (timeZone: string): string => {
   try {
@@ -164,10 +163,10 @@ const knownZone = (timeZone: string): string => {
 }
 
 function deltaOf(now: number, before: number): string {
-  if (now === before) return texts.delta.same
+  if (now === before) return strings.stats.delta.same
   return now > before
-    ? format(texts.delta.more, { count: quantity(now - before) })
-    : format(texts.delta.fewer, { count: quantity(before - now) })
+    ? format(strings.stats.delta.more, { count: quantity(now - before) })
+    : format(strings.stats.delta.fewer, { count: quantity(before - now) })
 }
 
 function kindsOf({ kinds }: Stats): Section {
@@ -201,10 +200,10 @@ function decisionsOf({ now, before }: Stats): Section {
   const values = { approved: quantity(decided - rejected), rejected: quantity(rejected) }
   return sectionOf('decisions', [
     {
-      label: format(texts.decided, values),
+      label: format(strings.stats.decided, values),
       parts: stackOf(parts, decided),
       value: '',
-      figures: [format(texts.rate, { rate }), rateDelta(rejectionRate, before.rejectionRate)].join(' '),
+      figures: [format(strings.stats.rate, { rate }), rateDelta(rejectionRate, before.rejectionRate)].join(' '),
     },
   ])
 }
@@ -212,13 +211,13 @@ function decisionsOf({ now, before }: Stats): Section {
 /** A whole percentage; with one decimal next to 0 and 100 %. */
 function percent(rate: number): string {
   const maximumFractionDigits = (rate > 0 && rate < 1) || (rate > 99 && rate < 100) ? 1 : 0
-  return new Intl.NumberFormat(strings.locale, { style: 'percent', maximumFractionDigits }).format(rate / 100)
+  return new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits }).format(rate / 100)
 }
 function rateDelta(now: number, before: number | null): string {
-  if (before === null) return texts.rateDelta.none
+  if (before === null) return strings.stats.rateDelta.none
   const rate = percent(before)
-  if (rate === percent(now)) return texts.rateDelta.same
-  return format(now > before ? texts.rateDelta.more : texts.rateDelta.fewer, { rate })
+  if (rate === percent(now)) return strings.stats.rateDelta.same
+  return format(now > before ? strings.stats.rateDelta.more : strings.stats.rateDelta.fewer, { rate })
 }
 
 /** Each bar is solid up to the median and shaded up to the 95th percentile. All bars have one scale. */
@@ -229,7 +228,7 @@ function timesOf(now: Figures, before: Figures): Section {
     const spread = now[name]
     if (spread === null) return []
     const parts = rangeOf(spread.median, spread.p95, most)
-    return [{ label: texts.time[name], parts, value: '', figures: spreadText(spread, before[name]) }]
+    return [{ label: strings.stats.time[name], parts, value: '', figures: spreadText(spread, before[name]) }]
   })
   return sectionOf('times', rows)
 }
@@ -237,21 +236,23 @@ function timesOf(now: Figures, before: Figures): Section {
 /** A time of at least one second. */
 const time = (seconds: number): string => duration(Math.max(1, seconds) * 1000)
 function spreadText(now: Spread & object, before: Spread): string {
-  const text = format(texts.spread, { median: time(now.median), p95: time(now.p95) })
+  const text = format(strings.stats.spread, { median: time(now.median), p95: time(now.p95) })
   if (before === null) return text
   const median = time(before.median)
-  if (median === time(now.median)) return `${text} ${texts.timeDelta.same}`
-  return `${text} ${format(now.median > before.median ? texts.timeDelta.slower : texts.timeDelta.quicker, { median })}`
+  if (median === time(now.median)) return `${text} ${strings.stats.timeDelta.same}`
+  return `${text} ${format(now.median > before.median ? strings.stats.timeDelta.slower : strings.stats.timeDelta.quicker, { median })}`
 }
 
 /** Adds up causes of the same text. */
 function failuresOf({ failures }: Stats, { failures: most }: Room): Section {
-  const causes = Map.groupBy(failures, ({ code }) => (code === 'unknown' ? texts.unknownCause : problemText(code)))
+  const causes = Map.groupBy(failures, ({ code }) =>
+    code === 'unknown' ? strings.stats.unknownCause : problemText(code),
+  )
   const all = [...causes]
     .map(([cause, some]) => ({ cause, count: some.reduce((sum, { count }) => sum + count, 0) }))
     .sort((one, other) => other.count - one.count)
   const rows = all.slice(0, most).map(({ cause, count }) => plainRow(cause, count, all[0]?.count ?? 0, barLooks.bad))
-  return sectionOf('failures', rows, restText(texts.more.causes, all.length - rows.length))
+  return sectionOf('failures', rows, restText(strings.stats.more.causes, all.length - rows.length))
 }
 
 /** The parts of a template's bar in their order: created, in progress, failed or rejected, ended. */
@@ -271,7 +272,7 @@ function templatesOf({ templates }: Stats, { templates: room }: Room): Section {
     const note = shares.flatMap(({ states: some }) =>
       some.flatMap((state) => {
         const count = states[state] ?? 0
-        return count === 0 ? [] : [format(texts.state[state], { count: quantity(count) })]
+        return count === 0 ? [] : [format(strings.stats.state[state], { count: quantity(count) })]
       }),
     )
     return {
@@ -281,7 +282,7 @@ function templatesOf({ templates }: Stats, { templates: room }: Room): Section {
       figures: listOf(note, 'unit'),
     }
   })
-  return sectionOf('templates', rows, restText(texts.more.templates, templates.length - rows.length))
+  return sectionOf('templates', rows, restText(strings.stats.more.templates, templates.length - rows.length))
 }
 
 function approversOf({ approvers, approverCount }: Stats, { approvers: room }: Room): Section {
@@ -291,10 +292,10 @@ function approversOf({ approvers, approverCount }: Stats, { approvers: room }: R
       { value: decisions - rejections, look: barLooks.good },
       { value: rejections, look: barLooks.bad },
     ]
-    const name = shortName(person) || texts.erased
+    const name = shortName(person) || strings.stats.erased
     const values = { median: time(median), count: quantity(rejections) }
-    const figures = format(rejections === 0 ? texts.approver : texts.approverRejected, values)
+    const figures = format(rejections === 0 ? strings.stats.approver : strings.stats.approverRejected, values)
     return { label: name, parts: stackOf(parts, most), value: quantity(decisions), figures }
   })
-  return sectionOf('approvers', rows, restText(texts.more.approvers, approverCount - rows.length))
+  return sectionOf('approvers', rows, restText(strings.stats.more.approvers, approverCount - rows.length))
 }

@@ -78,14 +78,14 @@ function adviceOf(why: Attention['why'] | undefined, remedy: Remedy | undefined)
 }
 
 const titles = {
-  retry: strings.button.retryReference,
-  look: strings.button.lookReference,
-  reassign: strings.button.askElse,
-  override: strings.button.decideIt,
-} as const satisfies Record<Remedy, string>
+  retry: 'retryReference',
+  look: 'lookReference',
+  reassign: 'askElse',
+  override: 'decideIt',
+} as const satisfies Record<Remedy, keyof typeof strings.button>
 
 const buttonOf = (remedy: Remedy, reference: string) => ({
-  title: format(titles[remedy], { reference }),
+  title: format(strings.button[titles[remedy]], { reference }),
   types: format(strings.queue.types[remedy], { reference }),
 })
 

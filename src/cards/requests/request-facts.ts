@@ -10,7 +10,7 @@ import {
 } from '../../core/index.ts'
 import { inputsOf, type MailboxInputId, roomFeatures } from '../drafts/mailbox-form.ts'
 import { type Described, type DescribedMailbox, described, type Fact, labelName, maxOfPeople } from '../shared/facts.ts'
-import { format, strings } from '../shared/messages.ts'
+import { format, locale, strings } from '../shared/messages.ts'
 import { dayOf, isDay, listOf, peopleList, quantity, quantityOf } from '../shared/texts.ts'
 
 const isMailbox = (of: Described): of is DescribedMailbox => isMailboxKind(of.kind)
@@ -153,7 +153,7 @@ function propertyFact(of: DescribedMailbox, id: MailboxInputId): Fact[] {
 /** A country by its name, from a name or a code. */
 function countryName(typed: string): string {
   const code = countryCode(typed)
-  return code === undefined ? typed : (new Intl.DisplayNames(strings.locale, { type: 'region' }).of(code) ?? typed)
+  return code === undefined ? typed : (new Intl.DisplayNames(locale, { type: 'region' }).of(code) ?? typed)
 }
 
 /** The requested value of an input as text; `''` without one. */

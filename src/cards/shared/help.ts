@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Person } from '../../core/index.ts'
-import { format, keysOf, strings } from './messages.ts'
+import { commandName, format, keysOf, strings } from './messages.ts'
 import { defineCard, type ViewOf } from './render.ts'
 import { cut, helpersOf, longest } from './texts.ts'
 
@@ -87,19 +87,21 @@ export const adminHelpCard = defineCard({
 })
 
 /** One line for each command, by group, in the order of the strings. */
-const lines = new Map(
-  groups.flatMap((group) =>
-    Object.entries<string>(strings.adminHelp.group[group].commands).map(
-      ([command, says]) => [command, { group, says }] as const,
+const linesOfAdmins = () =>
+  new Map(
+    groups.flatMap((group) =>
+      Object.entries<string>(strings.adminHelp.group[group].commands).map(
+        ([command, says]) => [command, { group, says }] as const,
+      ),
     ),
-  ),
-)
+  )
 
 /** Whether the strings have a line for a command of admins. */
-export const hasAdminLine = (command: string): boolean => lines.has(command)
+export const hasAdminLine = (command: string): boolean => linesOfAdmins().has(command)
 
 /** All commands of admins by purpose. A command without a line is among the last. */
 export function adminHelpView(commands: readonly string[]): ViewOf<typeof adminHelpCard> {
+  const lines = linesOfAdmins()
   const placeOf = (command: string): number => [...lines.keys()].indexOf(command)
   const ordered = commands.toSorted((one, other) => placeOf(one) - placeOf(other))
   const byGroup = Map.groupBy(ordered, (command) => lines.get(command)?.group ?? 'other')
@@ -107,7 +109,12 @@ export function adminHelpView(commands: readonly string[]): ViewOf<typeof adminH
     groups: groups.flatMap((name) => {
       const own = byGroup.get(name) ?? []
       if (own.length === 0) return []
-      return [{ name, commands: own.map((command) => ({ command, says: lines.get(command)?.says ?? '' })) }]
+      return [
+        {
+          name,
+          commands: own.map((command) => ({ command: commandName(command), says: lines.get(command)?.says ?? '' })),
+        },
+      ]
     }),
   }
 }

@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 // Imports this file directly, because the types of the package's index pull the card renderer's source into our type check.
 import { GlobalSettings, Template } from 'adaptivecards-templating/lib/template-engine.js'
 import type { z } from 'zod'
-import { strings } from './messages.ts'
+import { type Catalogue, strings } from './messages.ts'
 import { withRowTitles } from './row-titles.ts'
 
 /** A card as it is sent: plain JSON. */
@@ -122,8 +122,15 @@ export function firstThatFits([first, ...plainer]: readonly (() => CardJson)[]):
 
 type Texts = { readonly [key: string]: string | Texts }
 
-/** The messages without arguments: templates name them as `strings`, and get all other texts from views. */
-export const labels: Texts = withoutArguments(strings)
+const labelsOf = new Map<Catalogue, Texts>()
+
+/** The messages without arguments, in the card's language: templates name them as `strings`, and get all other texts from views. */
+export function labels(): Texts {
+  const { commands: _, sentences: __, ...texts } = strings
+  const known = labelsOf.get(strings) ?? withoutArguments(texts)
+  labelsOf.set(strings, known)
+  return known
+}
 
 function withoutArguments(texts: Texts): Texts {
   const kept = Object.entries(texts).flatMap(([key, text]): [string, string | Texts][] => {
@@ -186,7 +193,7 @@ export function expand(name: string, data: Readonly<Record<string, unknown>>): C
     return '?'
   }
   try {
-    const card: unknown = templateOf(name).expand({ $root: { ...data, strings: labels } })
+    const card: unknown = templateOf(name).expand({ $root: { ...data, strings: labels() } })
     if (missing.length > 0) throw new Error(`card ${name} lacks ${[...new Set(missing)].join(', ')}`)
     if (!isPlainObject(card)) throw new Error(`card ${name} is not an object`)
     // Strict parsers refuse an empty list of buttons.

@@ -1,11 +1,11 @@
 import type { ApprovalStage, Decision, Person } from '../../core/index.ts'
-import { format, strings } from './messages.ts'
+import { format, locale, strings } from './messages.ts'
 
 /** The reader of a card: their language, time zone and time, and the addresses of the organisation's sites. */
 export interface Viewer {
   /** Entra object id. */
   readonly id: string
-  /** The activity's `locale`, such as `en-GB`. */
+  /** The activity's `locale`, such as `en-GB`. It chooses the language of the card and of the template's texts. */
   readonly locale: string
   /** The activity's `localTimezone`: an IANA name, such as `Europe/Zurich`. */
   readonly timeZone: string
@@ -139,10 +139,10 @@ export function moment(at: string, viewer: Viewer, style: 'day' | 'full'): strin
 
 /** Since when something waits: the time if it is today, else "yesterday" or the day. */
 export function sinceDay(at: string, viewer: Viewer): string {
-  const day = (moment: Date): string => formatDate(moment, { ...viewer, locale: 'sv' }, { dateStyle: 'short' })
+  const day = (moment: Date): string => formatOf(viewer, { dateStyle: 'short' }, 'sv').format(moment)
   const isYesterday = Date.parse(day(viewer.now)) - Date.parse(day(new Date(at))) === 86_400_000
   return isYesterday
-    ? new Intl.RelativeTimeFormat(strings.locale, { numeric: 'auto' }).format(-1, 'day')
+    ? new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }).format(-1, 'day')
     : moment(at, viewer, 'day')
 }
 
@@ -161,7 +161,7 @@ export const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text) &
 
 /** A stored day, `2026-11-30`, as people write it. */
 export const dayOf = (day: string): string =>
-  new Intl.DateTimeFormat(strings.locale, { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(`${day}T00:00:00Z`))
+  new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(`${day}T00:00:00Z`))
 
 /** The days of a span of time, the last one with the moment before its end: "13 – 20 Nov". */
 export function days(from: string, until: string, viewer: Viewer): string {
@@ -174,7 +174,7 @@ export function days(from: string, until: string, viewer: Viewer): string {
 export function lastDay(until: string, viewer: Viewer): string {
   const date = new Date(until)
   const shown = { day: 'numeric', month: 'long', year: 'numeric' } as const
-  const clock = formatDate(date, { ...viewer, locale: 'en' }, { ...parts('time', false), hourCycle: 'h23' })
+  const clock = formatOf(viewer, { ...parts('time', false), hourCycle: 'h23' }, 'en').format(date)
   return formatDate(date, viewer, clock === '23:59' ? shown : { ...shown, ...parts('time', false) })
 }
 
@@ -194,35 +194,33 @@ const maxFormats = 500
 const formatDate = (date: Date, viewer: Viewer, options: Intl.DateTimeFormatOptions): string =>
   formatOf(viewer, options).format(date)
 
-function formatOf({ locale, timeZone }: Viewer, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-  const key = JSON.stringify([locale, timeZone, options])
-  const known = formats.get(key) ?? createFormat(locale, timeZone, options)
+function formatOf(
+  { timeZone }: Pick<Viewer, 'timeZone'>,
+  options: Intl.DateTimeFormatOptions,
+  language: string = locale,
+): Intl.DateTimeFormat {
+  const key = JSON.stringify([language, timeZone, options])
+  const known = formats.get(key) ?? createFormat(language, timeZone, options)
   if (formats.size >= maxFormats) formats.clear()
   formats.set(key, known)
   return known
 }
 
-/** Falls back to English and UTC, because a channel may send a locale or time zone that Intl does not know. */
-function createFormat(locale: string, timeZone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-  for (const [language, zone] of [
-    [locale, timeZone],
-    [strings.locale, timeZone],
-    [locale, 'UTC'],
-  ]) {
-    try {
-      const made = new Intl.DateTimeFormat(language, { ...options, timeZone: zone })
-      // "9:05 AM", but "09:05" where hours are counted to 24.
-      const isHalfDay = made.resolvedOptions().hour12 === true
-      return isHalfDay ? new Intl.DateTimeFormat(language, { ...options, hour: 'numeric', timeZone: zone }) : made
-    } catch (error) {
-      if (!(error instanceof RangeError)) throw error
-    }
+/** Falls back to UTC, because a channel may send a time zone that Intl does not know. */
+function createFormat(language: string, timeZone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  try {
+    const made = new Intl.DateTimeFormat(language, { ...options, timeZone })
+    // "9:05 AM", but "09:05" where hours are counted to 24.
+    const isHalfDay = made.resolvedOptions().hour12 === true
+    return isHalfDay ? new Intl.DateTimeFormat(language, { ...options, hour: 'numeric', timeZone }) : made
+  } catch (error) {
+    if (!(error instanceof RangeError) || timeZone === 'UTC') throw error
+    return createFormat(language, 'UTC', options)
   }
-  return new Intl.DateTimeFormat(strings.locale, { ...options, timeZone: 'UTC' })
 }
 
 /** A whole number as people read it: "50,000". */
-export const quantity = (value: number): string => new Intl.NumberFormat(strings.locale).format(value)
+export const quantity = (value: number): string => new Intl.NumberFormat(locale).format(value)
 
 /** A value that may be a whole number or a text, as people read it. */
 export const quantityOf = (value: string | number | boolean): string =>
@@ -248,13 +246,7 @@ export function age(at: string, viewer: Viewer): string {
       [minutes, 'minute'],
     ] as const
   ).find(([count]) => count >= 1) ?? [1, 'minute']
-  const past = -Math.floor(value)
-  try {
-    return new Intl.RelativeTimeFormat(viewer.locale).format(past, unit)
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error
-    return new Intl.RelativeTimeFormat(strings.locale).format(past, unit)
-  }
+  return new Intl.RelativeTimeFormat(locale).format(-Math.floor(value), unit)
 }
 
 /** A length of time in its largest whole unit: "41 min". */

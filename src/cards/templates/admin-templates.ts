@@ -172,14 +172,14 @@ interface TemplateQuestion {
   readonly news?: keyof typeof strings.catalogue.news
 }
 
-const { newSite, newSharedMailbox, newRoom, newEquipment } = strings.help.command
-const requestedBy: Readonly<Record<ResourceKind, string>> = {
-  teamSite: newSite.types,
-  communicationSite: newSite.types,
-  sharedMailbox: newSharedMailbox.types,
-  roomMailbox: newRoom.types,
-  equipmentMailbox: newEquipment.types,
-}
+/** The command that requests a kind of resource. */
+const requestedBy = {
+  teamSite: 'newSite',
+  communicationSite: 'newSite',
+  sharedMailbox: 'newSharedMailbox',
+  roomMailbox: 'newRoom',
+  equipmentMailbox: 'newEquipment',
+} as const satisfies Record<ResourceKind, keyof typeof strings.help.command>
 
 /** The settings of a template as text; or the question whether to enable or disable it. */
 export function adminTemplateView(
@@ -217,7 +217,7 @@ export function adminTemplateView(
     asks: asks ?? '',
     isChanged,
     news: news === undefined ? '' : strings.catalogue.news[news],
-    tries: news === undefined || !template.active ? '' : requestedBy[template.kind],
+    tries: news === undefined || !template.active ? '' : strings.help.command[requestedBy[template.kind]].types,
     use: useOf(report),
     sections: sections.flatMap((section) =>
       shownIn(section).length === 0 ? [] : [{ section, facts: shownIn(section) }],

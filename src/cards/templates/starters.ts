@@ -22,8 +22,6 @@ import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, listOf, longest } from '../shared/texts.ts'
 import { approvalFacts, limitFacts, nameFacts } from './template-policies.ts'
 
-const texts = strings.starter
-
 export const startersCard = defineCard({
   name: 'starters',
   data: z.strictObject({
@@ -47,7 +45,7 @@ export function startersView(): ViewOf<typeof startersCard> {
     starters: starters.map(({ kind, icon, displayName, description }) => ({
       starter: kind,
       name: `${icon} ${displayName}`,
-      pick: format(texts.pick, { name: displayName }),
+      pick: format(strings.starter.pick, { name: displayName }),
       description,
     })),
   }
@@ -115,7 +113,7 @@ export function starterFormView({
   const { creates, icon, displayName } = starterOf(starter)
   const { faultCount, fields, otherFaults, lineOf } = faultsOfForm(faults, {
     ids: inputIds,
-    label: (id) => labels[id] ?? id,
+    label: labelOf,
     inputOf: (fault) => partsOf(fault)[0] ?? '',
     resource: 'template',
   })
@@ -125,12 +123,12 @@ export function starterFormView({
     starter,
     templateId,
     look: isWrong ? toFix : plain,
-    heading: isWrong ? format(strings.form.mistakes, { count: faultCount }) : texts.band,
+    heading: isWrong ? format(strings.form.mistakes, { count: faultCount }) : strings.starter.band,
     step: format(strings.form.step, { step: report ? 3 : 2 }),
     otherFaults,
     kind: creates,
     title: `${icon} ${displayName}`,
-    lead: isWrong ? wrongLead(fields) : report ? texts.previewLead : texts.formLead,
+    lead: isWrong ? wrongLead(fields) : report ? strings.starter.previewLead : strings.starter.formLead,
     ofMailbox: isMailboxKind(creates),
     isSized: creates === 'sharedMailbox',
     values: { ...answers, people: chosen, owners: String(answers.owners), capacity: String(answers.capacity) },
@@ -138,15 +136,18 @@ export function starterFormView({
     faults: Object.fromEntries(inputIds.map((id) => [id, lineOf(id)])) as Record<InputId, string>,
     preview: report ? previewFacts(report) : [],
     isPreview: report !== undefined,
-    notes: report && answers.approvedBy === 'manager' ? [{ text: texts.noManager }] : [],
-    warning: report && isUnprotected(report) ? texts.unprotected : '',
+    notes: report && answers.approvedBy === 'manager' ? [{ text: strings.starter.noManager }] : [],
+    warning: report && isUnprotected(report) ? strings.starter.unprotected : '',
   }
 }
 
 const wrongLead = (fields: string): string =>
   fields === '' ? strings.form.lead.kept : format(strings.form.lead.look, { fields })
 
-const labels: Readonly<Record<string, string>> = Object.fromEntries(inputIds.map((id) => [id, texts.field[id].label]))
+function labelOf(id: string): string {
+  const known = inputIds.find((input) => input === id)
+  return known === undefined ? id : strings.starter.field[known].label
+}
 
 function previewFacts(report: TemplateReport) {
   const { template } = report

@@ -8,11 +8,10 @@ import {
 } from '../../core/index.ts'
 import { fieldName } from '../decisions/stage-texts.ts'
 import { described, type Fact } from '../shared/facts.ts'
-import { format, strings } from '../shared/messages.ts'
+import { format, locale, strings } from '../shared/messages.ts'
 import { cut, listOf, longest, quantity } from '../shared/texts.ts'
 
 type Names = TemplateReport['names']
-const texts = strings.catalogue
 /** How many names a line shows; the others are counted. */
 const maxNames = 6
 
@@ -24,36 +23,34 @@ const short = (parts: readonly string[]): string[] =>
   parts.length <= maxNames
     ? [...parts]
     : [...parts.slice(0, maxNames - 1), format(strings.people.others, { count: quantity(parts.length - maxNames + 1) })]
-const nameOf = (names: Names, id: string): string => cut(names[id] ?? texts.unknownId, longest.name)
+const nameOf = (names: Names, id: string): string => cut(names[id] ?? strings.catalogue.unknownId, longest.name)
 
 /** The people who may use the template, and whether it is the default. */
 export function useFacts({ template, names }: TemplateReport): Fact[] {
   const { audience } = template
   const who =
     audience === null
-      ? [texts.everybody]
+      ? [strings.catalogue.everybody]
       : [
-          ...audience.groups.map((id) => format(texts.inGroup, { name: nameOf(names, id) })),
+          ...audience.groups.map((id) => format(strings.catalogue.inGroup, { name: nameOf(names, id) })),
           ...audience.people.map((id) => nameOf(names, id)),
         ]
   const { openPerPerson, resources } = template.quota
   return [
-    ...fact(texts.label.who, who.length === 0 ? [texts.nobody] : short(who)),
-    ...fact(texts.label.default, template.default ? [texts.isDefault] : []),
-    ...fact(texts.label.languages, Object.keys(template.localised).map(languageOf)),
-    ...fact(texts.label.quota, [
-      openPerPerson === undefined ? '' : format(texts.openPerPerson, { count: quantity(openPerPerson) }),
-      resources === undefined ? '' : format(texts.resources, { count: quantity(resources) }),
+    ...fact(strings.catalogue.label.who, who.length === 0 ? [strings.catalogue.nobody] : short(who)),
+    ...fact(strings.catalogue.label.default, template.default ? [strings.catalogue.isDefault] : []),
+    ...fact(strings.catalogue.label.languages, Object.keys(template.localised).map(languageOf)),
+    ...fact(strings.catalogue.label.quota, [
+      openPerPerson === undefined ? '' : format(strings.catalogue.openPerPerson, { count: quantity(openPerPerson) }),
+      resources === undefined ? '' : format(strings.catalogue.resources, { count: quantity(resources) }),
     ]),
   ]
 }
 
-const languages = new Intl.DisplayNames(strings.locale, { type: 'language' })
-
 /** "German" for `de`. An invalid tag (`de-ab-cd`) is unchanged. */
 function languageOf(tag: string): string {
   try {
-    return languages.of(tag) ?? tag
+    return new Intl.DisplayNames(locale, { type: 'language' }).of(tag) ?? tag
   } catch {
     return tag
   }
@@ -63,20 +60,20 @@ function languageOf(tag: string): string {
 export const questionFacts = ({ template: { fields } }: TemplateReport): Fact[] =>
   fields.flatMap(({ label, type, required, choices, pattern, minimum, maximum, customAttribute, ...field }) =>
     fact(cut(label, longest.name), [
-      texts.type[type],
-      required ? texts.required : '',
+      strings.catalogue.type[type],
+      required ? strings.catalogue.required : '',
       ...short(choices.map(({ title }) => title)),
-      pattern === undefined ? '' : format(texts.pattern, { pattern }),
-      minimum === undefined ? '' : format(texts.least, { value: boundOf(minimum) }),
-      maximum === undefined ? '' : format(texts.most, { value: boundOf(maximum) }),
-      field.default === undefined ? '' : format(texts.default, { value: shownValue(field.default) }),
-      customAttribute === undefined ? '' : format(texts.attribute, { number: String(customAttribute) }),
+      pattern === undefined ? '' : format(strings.catalogue.pattern, { pattern }),
+      minimum === undefined ? '' : format(strings.catalogue.least, { value: boundOf(minimum) }),
+      maximum === undefined ? '' : format(strings.catalogue.most, { value: boundOf(maximum) }),
+      field.default === undefined ? '' : format(strings.catalogue.default, { value: shownValue(field.default) }),
+      customAttribute === undefined ? '' : format(strings.catalogue.attribute, { number: String(customAttribute) }),
     ]),
   )
 
-const boundOf = (bound: number | string): string => (bound === 'today' ? texts.today : shownValue(bound))
+const boundOf = (bound: number | string): string => (bound === 'today' ? strings.catalogue.today : shownValue(bound))
 const shownValue = (value: unknown): string => {
-  if (typeof value === 'boolean') return value ? texts.yes : texts.no
+  if (typeof value === 'boolean') return value ? strings.catalogue.yes : strings.catalogue.no
   return Array.isArray(value) ? listOf(value.map(String), 'unit') : String(value)
 }
 
@@ -90,13 +87,13 @@ export function propertyFacts({ template }: TemplateReport): Fact[] {
   return [
     ...others.flatMap(([id, rule]) =>
       fact(fieldName({ template }, id), [
-        rule.fixed === undefined ? '' : format(texts.fixed, { value: shownValue(rule.fixed) }),
-        rule.default === undefined ? '' : format(texts.default, { value: shownValue(rule.default) }),
-        rule.required ? texts.required : '',
-        rule.shown ? '' : texts.notAsked,
+        rule.fixed === undefined ? '' : format(strings.catalogue.fixed, { value: shownValue(rule.fixed) }),
+        rule.default === undefined ? '' : format(strings.catalogue.default, { value: shownValue(rule.default) }),
+        rule.required ? strings.catalogue.required : '',
+        rule.shown ? '' : strings.catalogue.notAsked,
       ]),
     ),
-    ...fact(texts.label.notAsked, short(hidden)),
+    ...fact(strings.catalogue.label.notAsked, short(hidden)),
   ]
 }
 
@@ -107,18 +104,20 @@ export function nameFacts({ template: { kind, naming }, example }: TemplateRepor
   const rules = (['displayName', 'name', 'alias'] as const).flatMap((field) => {
     const rule = naming[field]
     if (!rule) return []
-    const allowed = rule.allowed === '' ? '' : format(texts.allowed, { characters: rule.allowed })
-    const label = field === 'alias' && isMailboxKind(kind) ? strings.field.alias : texts.label[field]
+    const allowed = rule.allowed === '' ? '' : format(strings.catalogue.allowed, { characters: rule.allowed })
+    const label = field === 'alias' && isMailboxKind(kind) ? strings.field.alias : strings.catalogue.label[field]
     return fact(label, [patternText(rule.pattern), allowed])
   })
   return [
     ...rules,
-    ...fact(texts.label.name, around),
-    ...fact(texts.label.blocked, short(blockedWords)),
-    ...fact(texts.label.reservedNames, short(allowReservedNames)),
-    ...fact(texts.label.formerAddresses, allowFormerAddresses ? [texts.givenAtOnce] : []),
-    ...(example && example.displayName !== example.typed ? fact(texts.label.exampleName, [example.displayName]) : []),
-    ...(example ? fact(texts.label.example, [addressInShort(example.address)]) : []),
+    ...fact(strings.catalogue.label.name, around),
+    ...fact(strings.catalogue.label.blocked, short(blockedWords)),
+    ...fact(strings.catalogue.label.reservedNames, short(allowReservedNames)),
+    ...fact(strings.catalogue.label.formerAddresses, allowFormerAddresses ? [strings.catalogue.givenAtOnce] : []),
+    ...(example && example.displayName !== example.typed
+      ? fact(strings.catalogue.label.exampleName, [example.displayName])
+      : []),
+    ...(example ? fact(strings.catalogue.label.example, [addressInShort(example.address)]) : []),
   ]
 }
 
@@ -130,20 +129,20 @@ export function limitFacts({ template: { limits, labels } }: Pick<TemplateReport
     ...fact(strings.field.owners, [
       ownersMinimum === 1 && ownersMaximum === 20
         ? ''
-        : format(texts.owners, { least: String(ownersMinimum), most: String(ownersMaximum) }),
-      externalOwners ? '' : texts.ownOwnersOnly,
+        : format(strings.catalogue.owners, { least: String(ownersMinimum), most: String(ownersMaximum) }),
+      externalOwners ? '' : strings.catalogue.ownOwnersOnly,
     ]),
     ...fact(
       strings.field.capacity,
-      capacityMaximum === undefined ? [] : [format(texts.megabytes, { count: quantity(capacityMaximum) })],
+      capacityMaximum === undefined ? [] : [format(strings.catalogue.megabytes, { count: quantity(capacityMaximum) })],
     ),
-    ...fact(texts.label.access, [
-      permissionsMaximum === undefined ? '' : format(texts.people, { count: quantity(permissionsMaximum) }),
+    ...fact(strings.catalogue.label.access, [
+      permissionsMaximum === undefined ? '' : format(strings.catalogue.people, { count: quantity(permissionsMaximum) }),
       ...(accessLevels ?? []).map((level) => strings.field[`permissions.${level}`]),
     ]),
     ...fact(strings.field.labelId, [
       ...allowed.map(({ name }) => name),
-      usualName === undefined ? '' : format(texts.default, { value: usualName }),
+      usualName === undefined ? '' : format(strings.catalogue.default, { value: usualName }),
     ]),
   ]
 }
@@ -151,15 +150,18 @@ export function limitFacts({ template: { limits, labels } }: Pick<TemplateReport
 /** The approvers and conditions of each stage. */
 export function approvalFacts({ template, names }: TemplateReport): Fact[] {
   const { approval } = template
-  if (approval === null) return fact(texts.label.approval, [texts.noApproval])
+  if (approval === null) return fact(strings.catalogue.label.approval, [strings.catalogue.noApproval])
   const stages = approval.stages.flatMap((stage, index) =>
-    fact(format(texts.label.stage, { number: String(index + 1) }), stageParts(stage, names, template)),
+    fact(format(strings.catalogue.label.stage, { number: String(index + 1) }), stageParts(stage, names, template)),
   )
   const { expiresAfterDays: days, differentPeople } = approval
   return [
     ...stages,
-    ...fact(texts.label.approval, differentPeople ? [texts.differentPeople] : []),
-    ...fact(texts.label.expires, days === undefined ? [] : [format(texts.days, { count: quantity(days) })]),
+    ...fact(strings.catalogue.label.approval, differentPeople ? [strings.catalogue.differentPeople] : []),
+    ...fact(
+      strings.catalogue.label.expires,
+      days === undefined ? [] : [format(strings.catalogue.days, { count: quantity(days) })],
+    ),
   ]
 }
 
@@ -167,35 +169,40 @@ function stageParts(stage: StagePolicy, names: Names, template: Template): strin
   const { approvers, rule, quorum, when = [], selfApproval, remindAfterHours, escalateAfterHours, backup = [] } = stage
   const count = String(quorum ?? approvers.length)
   return [
-    format(texts.rule[rule], {
+    format(strings.catalogue.rule[rule], {
       count,
       people: listOf(short(askedOf(approvers, names)), rule === 'any' ? 'or' : 'and'),
     }),
     ...when.map((one) => conditionText(one, template)),
-    selfApproval === true ? texts.selfApproval : '',
-    remindAfterHours === undefined ? '' : format(texts.reminds, { hours: quantity(remindAfterHours) }),
-    escalateAfterHours === undefined ? '' : format(texts.escalates, { hours: quantity(escalateAfterHours) }),
-    backup.length === 0 ? '' : format(texts.backup, { people: listOf(short(askedOf(backup, names)), 'and') }),
+    selfApproval === true ? strings.catalogue.selfApproval : '',
+    remindAfterHours === undefined ? '' : format(strings.catalogue.reminds, { hours: quantity(remindAfterHours) }),
+    escalateAfterHours === undefined
+      ? ''
+      : format(strings.catalogue.escalates, { hours: quantity(escalateAfterHours) }),
+    backup.length === 0
+      ? ''
+      : format(strings.catalogue.backup, { people: listOf(short(askedOf(backup, names)), 'and') }),
   ]
 }
 
 const askedOf = (approvers: readonly Approver[], names: Names): string[] =>
   approvers.map((one) => {
-    if ('manager' in one) return texts.manager
+    if ('manager' in one) return strings.catalogue.manager
     if ('user' in one) return nameOf(names, one.user)
-    if ('group' in one) return format(texts.inGroup, { name: nameOf(names, one.group) })
-    return format(texts.ownersOf, { name: nameOf(names, one.ownersOf) })
+    if ('group' in one) return format(strings.catalogue.inGroup, { name: nameOf(names, one.group) })
+    return format(strings.catalogue.ownersOf, { name: nameOf(names, one.ownersOf) })
   })
 
 function conditionText(one: Condition, template: Template): string {
-  if ('externalOwners' in one) return texts.when.externalOwners
+  if ('externalOwners' in one) return strings.catalogue.when.externalOwners
   const field = fieldName({ template }, one.field)
-  if ('above' in one) return format(texts.when.above, { field, bound: quantity(one.above) })
-  if ('below' in one) return format(texts.when.below, { field, bound: quantity(one.below) })
-  if ('given' in one) return format(one.given ? texts.when.given : texts.when.notGiven, { field })
+  if ('above' in one) return format(strings.catalogue.when.above, { field, bound: quantity(one.above) })
+  if ('below' in one) return format(strings.catalogue.when.below, { field, bound: quantity(one.below) })
+  if ('given' in one)
+    return format(one.given ? strings.catalogue.when.given : strings.catalogue.when.notGiven, { field })
   const [values, key] = 'oneOf' in one ? [one.oneOf, 'oneOf' as const] : [one.noneOf, 'noneOf' as const]
   const titles = values.map((value) => titleOf(one.field, String(value), template))
-  return format(texts.when[key], { field, values: listOf(short(titles), 'or') })
+  return format(strings.catalogue.when[key], { field, values: listOf(short(titles), 'or') })
 }
 
 /** The title of a label or a choice, whose id or value the request holds. */
@@ -207,7 +214,7 @@ function titleOf(field: string, value: string, { fields, labels }: Template): st
 
 /** The receiver of the template's webhook: only its host, and never the secret. */
 export const webhookFacts = ({ template: { webhook } }: TemplateReport): Fact[] =>
-  webhook === null ? [] : fact(texts.label.webhook, [new URL(webhook.url).host, ...webhook.events])
+  webhook === null ? [] : fact(strings.catalogue.label.webhook, [new URL(webhook.url).host, ...webhook.events])
 
 /** Only the path of a site: its whole address is wider than a phone. */
 const addressInShort = (address: string): string => (URL.canParse(address) ? new URL(address).pathname : address)

@@ -13,4 +13,4 @@ export {
   withoutPoliteness,
   wordsInCommon,
 } from './sentence.ts'
-export type { AnsweredQuestion, DescribedCommand, NamedKind } from './words.ts'
+export { type AnsweredQuestion, type DescribedCommand, fold, type NamedKind } from './words.ts'

@@ -1,8 +1,5 @@
 import { z } from 'zod'
-import de from './words/de.json' with { type: 'json' }
-import en from './words/en.json' with { type: 'json' }
-import es from './words/es.json' with { type: 'json' }
-import fr from './words/fr.json' with { type: 'json' }
+import { catalogues } from '../../../cards/index.ts'
 
 const phrases = z.array(z.string().min(1))
 
@@ -40,8 +37,8 @@ export const answeredQuestions = ['duration', 'approvers', 'change'] as const
 export type AnsweredQuestion = (typeof answeredQuestions)[number]
 
 /**
- * The words of one language. Each entry is a phrase of one or more words. Accents, case and punctuation do not matter. A
- * new language is a new file in `words/` and one line in this file.
+ * The words of one language, from `sentences` of its catalogue. Each entry is a phrase of one or more words. Accents, case
+ * and punctuation do not matter.
  */
 const language = z.strictObject({
   greetings: phrases,
@@ -79,7 +76,7 @@ const language = z.strictObject({
 type Language = z.output<typeof language>
 
 /** The words of all languages. People write in any of them. */
-const languages: readonly Language[] = [en, de, fr, es].map((words) => language.parse(words))
+const languages: readonly Language[] = [...catalogues.values()].map(({ sentences }) => language.parse(sentences))
 
 /** A word of a text: its letters in lower case without accents, and its place in the text. */
 export interface Word {
@@ -89,7 +86,7 @@ export interface Word {
 }
 
 /** Returns a text in lower case and without accents. */
-const fold = (text: string): string =>
+export const fold = (text: string): string =>
   text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/ß/g, 'ss').replace(/œ/g, 'oe')
 
 /** Splits a text into words. Apostrophes and hyphens separate words: “j'ai” has two. */
