@@ -1,13 +1,31 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { type MessageFormatElement, TYPE } from '@formatjs/icu-messageformat-parser'
 import { IntlMessageFormat } from 'intl-messageformat'
+import { type Catalogue, catalogues } from '../../src/cards/shared/messages.ts'
 import { isNode, type Node } from './card-rules.ts'
 
 const [open, close] = ['⟦', '⟧']
 const mark = (text: string): string => `${open}${text}${close}`
 
+/**
+ * Adds a language whose texts have marks: those of the catalogue, and everything that `Intl` writes. A text without marks is
+ * data, or a text from outside the catalogue. `remove` restores `Intl` and the languages.
+ */
+export function markTexts(): { readonly language: string; remove(): void } {
+  const language = 'qps'
+  const original = Intl
+  const languages = catalogues as Map<string, Catalogue>
+  languages.set(language, marked(catalogues.get('en') ?? {}) as Catalogue)
+  globalThis.Intl = markedIntl()
+  const remove = () => {
+    languages.delete(language)
+    globalThis.Intl = original
+  }
+  return { language, remove }
+}
+
 /** Returns the catalogue with marks around the texts of each message, but not around its arguments. The locale is unchanged. */
-export function marked(texts: Node): Node {
+function marked(texts: Node): Node {
   const entries = Object.entries(texts).map(([key, value]) => [key, key === 'locale' ? value : markedValue(value)])
   return Object.fromEntries(entries)
 }
@@ -44,7 +62,7 @@ function markedElement(element: MessageFormatElement): string {
  * Returns `Intl` with marks around everything that it writes: dates, numbers, units and the words between the parts of a
  * list. All of these are in the language of the reader.
  */
-export function markedIntl(): typeof Intl {
+function markedIntl(): typeof Intl {
   class DateTimeFormat extends Intl.DateTimeFormat {
     override get format() {
       return (date?: Date | number) => mark(super.format(date))
@@ -70,10 +88,14 @@ export function markedIntl(): typeof Intl {
         .join('')
     }
   }
-  const own = { DateTimeFormat, NumberFormat, RelativeTimeFormat, ListFormat }
-  const names = Object.getOwnPropertyNames(Intl) as (keyof typeof Intl)[]
-  return Object.fromEntries(names.map((name) => [name, { ...Intl, ...own }[name as 'ListFormat'] ?? Intl[name]])) as never
+  const own = { DateTimeFormat: withoutNew(DateTimeFormat), NumberFormat: withoutNew(NumberFormat), RelativeTimeFormat, ListFormat }
+  const members = Object.getOwnPropertyNames(Intl).map((name) => [name, Reflect.get({ ...own }, name) ?? Reflect.get(Intl, name)])
+  return Object.fromEntries(members)
 }
+
+/** Some packages call these constructors as functions. */
+const withoutNew = <C extends new (...args: never[]) => object>(made: C): C =>
+  new Proxy(made, { apply: (target, _, args) => Reflect.construct(target, args) })
 
 /** The parts of a text outside the marks. A text that was cut may lack its last marks. */
 export function unmarked(text: string): string[] {
