@@ -88,8 +88,16 @@ function markedIntl(): typeof Intl {
         .join('')
     }
   }
-  const own = { DateTimeFormat: withoutNew(DateTimeFormat), NumberFormat: withoutNew(NumberFormat), RelativeTimeFormat, ListFormat }
-  const members = Object.getOwnPropertyNames(Intl).map((name) => [name, Reflect.get({ ...own }, name) ?? Reflect.get(Intl, name)])
+  const own = {
+    DateTimeFormat: withoutNew(DateTimeFormat),
+    NumberFormat: withoutNew(NumberFormat),
+    RelativeTimeFormat,
+    ListFormat,
+  }
+  const members = Object.getOwnPropertyNames(Intl).map((name) => [
+    name,
+    Reflect.get({ ...own }, name) ?? Reflect.get(Intl, name),
+  ])
   return Object.fromEntries(members)
 }
 
@@ -114,7 +122,17 @@ export function unmarked(text: string): string[] {
 }
 
 /** The members of a card's elements that people see or hear. */
-const shownMembers = new Set(['text', 'title', 'label', 'placeholder', 'tooltip', 'errorMessage', 'altText', 'speak', 'fallbackText'])
+const shownMembers = new Set([
+  'text',
+  'title',
+  'label',
+  'placeholder',
+  'tooltip',
+  'errorMessage',
+  'altText',
+  'speak',
+  'fallbackText',
+])
 
 /** Returns every text of a card that a person sees or hears. */
 export function shownTexts(value: unknown, name = ''): string[] {
@@ -133,7 +151,8 @@ export function wordsOfSamples(): string {
 }
 
 /** References, addresses, ids and hashes, which every language writes alike. */
-const machineText = /https?:\/\/\S+|\bREQ-\d+\b|[\w.+-]+@[\w.-]+|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){0,3}(?:-[0-9a-f]{12})?\b/giu
+const machineText =
+  /https?:\/\/\S+|\bREQ-\d+\b|[\w.+-]+@[\w.-]+|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){0,3}(?:-[0-9a-f]{12})?\b/giu
 
 /** The phrases of a text, between its punctuation: without machine texts and single letters. */
 export const phrasesOf = (text: string): string[] =>

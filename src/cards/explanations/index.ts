@@ -12,7 +12,7 @@ import {
   stepName,
 } from '../../core/index.ts'
 import { fieldName, isReachable } from '../decisions/stage-texts.ts'
-import { peopleText, problemText, stepText } from '../requests/steps.ts'
+import { problemFor, stepText } from '../requests/steps.ts'
 import { look, looks, shownState } from '../shared/look.ts'
 import { format, restText, strings, type Values } from '../shared/messages.ts'
 import { type CardJson, defineCard, firstThatFits, type ViewOf } from '../shared/render.ts'
@@ -137,11 +137,14 @@ const writingOf = (request: Request, viewer: Viewer): ExplanationWriting => ({
     if (name === 'field') return fieldName(request, text)
     if (name === 'as') return strings.why.as[asIn(text)]
     if (name === 'step') return stepText(request, stepName.safeParse(text).data)
-    const people = name === 'problem' && request.problem ? peopleText(request.problem) : undefined
-    if (people !== undefined) return people
-    // Only admins read the error of Microsoft 365.
-    if (name === 'problem' && !viewer.isAdmin) return problemText(String(facts['problemCode']))
-    return cut(text, name === 'comment' || name === 'problem' ? longest.address : longest.title)
+    if (name === 'problem') {
+      const known = [request.problem, ...request.steps.map((step) => step.problem)].find((one) => one?.detail === text)
+      const code = String(facts['problemCode'])
+      return known?.people
+        ? problemFor(known, viewer)
+        : cut(problemFor(known ?? { code, detail: text }, viewer), longest.address)
+    }
+    return cut(text, name === 'comment' ? longest.address : longest.title)
   },
 })
 

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import {
   type Actor,
   authorize,
+  because,
   type Core,
   type IdempotencyStore,
   isBusy,
@@ -62,7 +63,7 @@ function abandonedBy({ response }: Exchange): AbortSignal {
   const abandoned = new AbortController()
   response.once('close', () => {
     if (!response.writableFinished)
-      abandoned.abort(new TenantError('abandoned', 'The caller has disconnected.', { retryable: true }))
+      abandoned.abort(new TenantError('abandoned', because('callerDisconnected'), { retryable: true }))
   })
   return abandoned.signal
 }

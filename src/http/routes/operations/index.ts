@@ -2,14 +2,14 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
-import { healthPart, healthState, periodOf, referenceOf, stats } from '../../../core/index.ts'
+import { healthState, periodOf, referenceOf, shownHealthPart, stats } from '../../../core/index.ts'
 import type { Metrics } from '../../server/define-route.ts'
 import { definePublicRoute, defineRoute } from '../../server/define-route.ts'
 import { HttpError } from '../../server/problem.ts'
 import { listOf, paging } from '../shared/index.ts'
 import examples from './examples.json' with { type: 'json' }
 
-export const healthPartBody = healthPart.omit({ says: true }).extend({ detail: z.string() })
+export const healthPartBody = shownHealthPart
 
 const readHealth = defineRoute({
   id: 'readHealth',
@@ -38,8 +38,15 @@ const readHealth = defineRoute({
     const { state, at, version, startedAt, parts } = await core.readHealth(actor)
     const uptimeSeconds = Math.max(0, Math.round((at.getTime() - startedAt.getTime()) / 1000))
     const shown = parts.map((part) => {
-      const { name, state, says: _, ...measures } = part
-      return { name, state, detail: services.texts.healthPart(part), ...measures }
+      const { name, state, says: _, problem, ...measures } = part
+      const { texts } = services
+      return {
+        name,
+        state,
+        detail: texts.healthPart(part),
+        ...measures,
+        ...(problem && { problem: texts.reason(problem) }),
+      }
     })
     return { status: 200, body: { state, at: at.toISOString(), version, uptimeSeconds, parts: shown } }
   },
