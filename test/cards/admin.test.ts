@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CardJson } from '../../src/cards/index.ts'
-import { type HealthFacts, judgeHealth } from '../../src/core/index.ts'
+import { asWritten, type HealthFacts, judgeHealth } from '../../src/core/index.ts'
 import { mailboxes, mailboxStepsUntil } from '../support/card-mailboxes.ts'
 import { kim, requests, sam, viewerOf } from '../support/card-requests.ts'
 import { queue, stuckEntries } from '../support/card-samples-admin.ts'
@@ -138,7 +138,9 @@ describe('the health card', () => {
       factsOf(asSam.now, {
         own: { queue: { waiting: 0, oldestSeconds: 0 }, version: '1.4.0', ...own },
         deadLetters,
-        services: [{ name: 'exchange', milliseconds: 340, ...(problem !== undefined && { problem }) }],
+        services: [
+          { name: 'exchange', milliseconds: 340, ...(problem !== undefined && { problem: asWritten(problem) }) },
+        ],
       }),
     )
   const textFor = (own: Partial<HealthFacts['own']>, problem?: string, deadLetters = 0) =>

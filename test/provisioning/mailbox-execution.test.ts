@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import {
+  asWritten,
   type Check,
   type CheckName,
   checkNames,
@@ -125,7 +126,7 @@ describe('a mailbox', () => {
     const { calls, tenant } = recording({
       'create-mailbox': async () => ({ done: true, made: { ...kept, ...waited } }),
     })
-    const refuse = async () => Promise.reject(new TenantError('x', 'No.', { retryable: false }))
+    const refuse = async () => Promise.reject(new TenantError('x', asWritten('No.'), { retryable: false }))
     await run({ ...tenant, mailboxSteps: { ...tenant.mailboxSteps, 'ready-check': refuse } }, requestId)
     expect((await stored(requestId)).progress).toEqual({ ...kept, ...waited })
     await core.provisioning.retryRequest(admin, { requestId })
@@ -183,7 +184,7 @@ describe('a mailbox', () => {
     const { requestId, address } = await submitted()
     const [name = ''] = address.split('@')
     core.world.taken.add(address)
-    const taken = new TenantError('name-taken', `${address} belongs to somebody else.`, { retryable: false })
+    const taken = new TenantError('name-taken', asWritten(`${address} belongs to somebody else.`), { retryable: false })
     await run(recording({ 'create-mailbox': () => Promise.reject(taken) }).tenant, requestId)
     const { status, problem } = await stored(requestId)
     expect([status, problem?.code, problem?.step, problem?.suggestion]).toEqual([
@@ -196,7 +197,7 @@ describe('a mailbox', () => {
 
   it('fails without a suggestion if its name is taken while the tenant does not answer', async () => {
     const { requestId } = await submitted()
-    const taken = new TenantError('name-taken', 'It belongs to somebody else.', { retryable: false })
+    const taken = new TenantError('name-taken', asWritten('It belongs to somebody else.'), { retryable: false })
     const refuse = async () => {
       core.world.up = false
       throw taken
@@ -210,7 +211,7 @@ describe('a mailbox', () => {
   it('keeps its first start time after failures and retries, to recognise its own mailbox', async () => {
     const { requestId } = await submitted()
     const began = new Date('2026-11-20T10:00:00.000Z')
-    const away = new TenantError('unavailable', 'Exchange is away.', { retryable: true })
+    const away = new TenantError('unavailable', asWritten('Exchange is away.'), { retryable: true })
     const { calls, tenant } = recording({ 'create-mailbox': () => Promise.reject(away) })
     await expect(run(tenant, requestId, { now: began })).rejects.toThrow('Exchange is away.')
     await run(tenant, requestId, { lastAttempt: true, now: new Date('2026-11-20T10:05:00.000Z') })

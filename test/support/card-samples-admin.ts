@@ -22,6 +22,7 @@ import {
   attentionOf,
   because,
   type GivenUpJob,
+  problemOf,
   type Queue,
   type QueueEntry,
   type Request,
@@ -56,7 +57,11 @@ export const stuckEntries: readonly QueueEntry[] = [
   ),
 ]
 const atLate = '2026-11-20T09:56:00Z'
-const outage = { code: 'unavailable', detail: 'SharePoint does not answer (503).', step: 'wait-for-site' } as const
+const outage = problemOf(
+  'unavailable',
+  because('serviceAnswered', { service: 'SharePoint', status: 503, purpose: because('findingSite') }),
+  { step: 'wait-for-site' },
+)
 const lateEntries: readonly QueueEntry[] = [
   entryOf(requests.delayed, atLate),
   entryOf(withStep({ ...requests.delayed, number: 1046 }, 'wait-for-site', { problem: outage }, later), atLate),

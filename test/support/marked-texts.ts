@@ -64,21 +64,29 @@ function markedElement(element: MessageFormatElement): string {
  */
 function markedIntl(): typeof Intl {
   class DateTimeFormat extends Intl.DateTimeFormat {
-    override get format() {
-      return (date?: Date | number) => mark(super.format(date))
-    }
-    override formatRange(from: Date | number, to: Date | number): string {
-      return mark(super.formatRange(from, to))
+    constructor(...options: ConstructorParameters<typeof Intl.DateTimeFormat>) {
+      super(...options)
+      const { format, formatRange } = this
+      Object.assign(this, { formatRange: (from: Date, to: Date) => mark(formatRange.call(this, from, to)) })
+      Object.defineProperty(this, 'format', { value: (date?: Date | number) => mark(format(date)) })
     }
   }
   class NumberFormat extends Intl.NumberFormat {
-    override get format() {
-      return ((value: number) => mark(super.format(value))) as Intl.NumberFormat['format']
+    constructor(...options: ConstructorParameters<typeof Intl.NumberFormat>) {
+      super(...options)
+      const { format } = this
+      Object.defineProperty(this, 'format', { value: (value: number) => mark(format(value)) })
     }
   }
   class RelativeTimeFormat extends Intl.RelativeTimeFormat {
     override format(value: number, unit: Intl.RelativeTimeFormatUnit): string {
       return mark(super.format(value, unit))
+    }
+  }
+  class DisplayNames extends Intl.DisplayNames {
+    override of(code: string): string | undefined {
+      const name = super.of(code)
+      return name && mark(name)
     }
   }
   class ListFormat extends Intl.ListFormat {
@@ -92,6 +100,7 @@ function markedIntl(): typeof Intl {
     DateTimeFormat: withoutNew(DateTimeFormat),
     NumberFormat: withoutNew(NumberFormat),
     RelativeTimeFormat,
+    DisplayNames,
     ListFormat,
   }
   const members = Object.getOwnPropertyNames(Intl).map((name) => [

@@ -129,7 +129,7 @@ function largest(letter: string): [name: string, card: CardJson][] {
   }))
   const own = { databaseMilliseconds: null, queue: { waiting: 9, oldestSeconds: 900 }, watchedAt: null, version: '1' }
   const services = (['graph', 'sharePoint', 'exchange'] as const).map((name) => ({
-    ...{ name, milliseconds: 1, problem: long(1000) },
+    ...{ name, milliseconds: 1, problem: asWritten(long(1000)) },
   }))
   return [
     ...all.map((request): [string, CardJson] => [`status ${request.status}`, cards.requestStatus(request, asAdmin)]),
