@@ -78,15 +78,15 @@ const givenUp = (more: Partial<GivenUpJob>): GivenUpJob => ({
   letterId: '44444444-dddd-4ddd-8ddd-000000000001',
   isOver: false,
   job: 'notify',
-  problem: 'The chat does not take cards just now.',
+  problem: because('chatRefusesCards'),
   at: new Date('2026-11-20T09:58:00Z'),
   request: requests.ready,
   ...more,
 })
 export const givenUpJobs: readonly GivenUpJob[] = [
   givenUp({}),
-  givenUp({ job: 'provision', problem: 'the process died each time it ran', request: requests.failed }),
-  givenUp({ job: 'catch-up', problem: 'The database does not answer.', request: undefined }),
+  givenUp({ job: 'provision', problem: because('jobInterrupted'), request: requests.failed }),
+  givenUp({ job: 'catch-up', problem: because('storeAway'), request: undefined }),
 ]
 
 const person = ({ id, displayName, userPrincipalName }: typeof sam) => ({ id, displayName, userPrincipalName })

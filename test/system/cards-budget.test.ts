@@ -124,7 +124,13 @@ function largest(letter: string): [name: string, card: CardJson][] {
   const open = { ...waiting, approvals: stages }
   const entries = all.map((request) => ({ request, since: request.updatedAt, attention: undefined }))
   const jobs = all.slice(0, 30).map((request) => ({
-    ...{ letterId: request.requestId, job: 'notify' as const, problem: long(1000), at: new Date(0), request },
+    ...{
+      letterId: request.requestId,
+      job: 'notify' as const,
+      problem: asWritten(long(1000)),
+      at: new Date(0),
+      request,
+    },
     isOver: false,
   }))
   const own = { databaseMilliseconds: null, queue: { waiting: 9, oldestSeconds: 900 }, watchedAt: null, version: '1' }

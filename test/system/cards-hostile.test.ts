@@ -207,7 +207,13 @@ function everyMailboxCard(text: string): CardJson[] {
         total: 1,
         jobs: [
           {
-            ...{ letterId: requests.ready.requestId, job: 'notify', problem: text, at: new Date(0), request: failed },
+            ...{
+              letterId: requests.ready.requestId,
+              job: 'notify',
+              problem: asWritten(text),
+              at: new Date(0),
+              request: failed,
+            },
             isOver: false,
           },
         ],

@@ -85,8 +85,8 @@ export interface DeadLetterHead {
 }
 
 export interface DeadLetter extends DeadLetterHead {
-  /** Why its last attempt failed: an error's message, for admins. */
-  readonly problem: string
+  /** Why its last attempt failed, for admins. */
+  readonly problem: Reason
 }
 
 /** The dead letters of the queue. Changes inside a transaction are part of it. */

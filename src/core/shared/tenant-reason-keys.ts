@@ -80,6 +80,7 @@ export type TenantReasonKey =
   | 'installingApp'
   | 'isHidden'
   | 'isShown'
+  | 'jobInterrupted'
   | 'labelNotApplied'
   | 'lackedPermissions'
   | 'lackedRoles'

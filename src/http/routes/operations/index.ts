@@ -100,12 +100,12 @@ const listDeadLetters = defineRoute({
   answers: { 200: { description: 'A page of the list.', body: listOf(deadLetter) } },
   refusals: [],
   examples: examples.listDeadLetters,
-  async handle({ actor, core }, { query }) {
+  async handle({ actor, core, services }, { query }) {
     const { jobs, nextCursor } = await core.listDeadLetters(actor, query)
     const value = jobs.map(({ letterId, job, problem, at, request }) => ({
       id: letterId,
       job,
-      problem,
+      problem: services.texts.reason(problem),
       at: at.toISOString(),
       ...(request && { requestId: request.requestId, reference: referenceOf(request) }),
     }))
