@@ -1,9 +1,9 @@
 import { appendFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { samples } from '../support/card-samples.ts'
-import { markTexts, phrasesOf, shownTexts, unmarked, wordsOfSamples } from '../support/marked-texts.ts'
+import { markTexts, phrasesOf, shownTexts, textsOfSamples, unmarked } from '../support/marked-texts.ts'
 
-const words = wordsOfSamples()
+const data = textsOfSamples()
 let marks: ReturnType<typeof markTexts>
 beforeAll(() => {
   marks = markTexts()
@@ -14,7 +14,7 @@ describe('every card', () => {
   it.each(samples)('$name shows only texts of the catalogue and data', ({ name, renderedIn }) => {
     const all = shownTexts(renderedIn(marks.language)).flatMap(unmarked).flatMap(phrasesOf)
     if (process.env['DUMPALL']) appendFileSync(process.env['DUMPALL'], all.map((one) => `${name}\t${one}\n`).join(''))
-    const foreign = all.filter((phrase) => !words.includes(phrase))
+    const foreign = all.filter((phrase) => !data.includes(phrase))
     expect([...new Set(foreign)]).toEqual([])
   })
 })

@@ -59,8 +59,7 @@ function markedElement(element: MessageFormatElement): string {
 }
 
 /**
- * Returns `Intl` with marks around everything that it writes: dates, numbers, units and the words between the parts of a
- * list. All of these are in the language of the reader.
+ * Returns `Intl` with marks around everything that it writes: dates, numbers, units and the conjunctions of lists. All of these are in the language of the reader.
  */
 function markedIntl(): typeof Intl {
   class DateTimeFormat extends Intl.DateTimeFormat {
@@ -151,7 +150,7 @@ export function shownTexts(value: unknown, name = ''): string[] {
 }
 
 /** The texts in quotes of the files that build the samples: people, templates, addresses and answers of Microsoft 365. */
-export function wordsOfSamples(): string {
+export function textsOfSamples(): string {
   const folder = new URL('./', import.meta.url)
   const files = readdirSync(folder).filter((file) => /^(card-|seed)/.test(file))
   const sources = [...files.map((file) => readFileSync(new URL(file, folder), 'utf8'))]

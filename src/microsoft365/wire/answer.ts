@@ -111,7 +111,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** What a service sent instead of the documented answer. */
+/** The kinds of answers that differ from the documentation. */
 type Unreadable =
   | 'notJson'
   | 'otherShape'
