@@ -8,6 +8,7 @@ import {
   type Person,
   type ReceiverPage,
   type Request,
+  type StarterKind,
   type Stuck,
 } from '../core/index.ts'
 import * as audit from './audit/index.ts'
@@ -254,6 +255,10 @@ export const apiTexts = {
   healthPart: (part: HealthPart): string =>
     operations.healthText(strings.health.says[part.says], part, operations.plainHealth),
 }
+
+/** The name and description of a starter's template. */
+export const starterTextsFor = ({ locale: tag }: Pick<Viewer, 'locale'>, kind: StarterKind) =>
+  inLanguage(tag, () => strings.starter.of[kind])
 
 /** A sentence that the chat shows while the card does not change. `traceId`: for the text `failed`. */
 export const toastFor = (

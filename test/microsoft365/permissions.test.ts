@@ -91,7 +91,7 @@ describe('the documented permissions', () => {
     }
     const lines = permissions.map(({ name, service, kind, purpose, setting, calls }) => {
       const needed = setting === undefined ? 'always' : `with \`${setting}\``
-      return `| ${serviceNames[service]} | \`${name}\` | ${kind} | ${needed} | ${purpose} | ${calls.join('<br>')} |`
+      return `| ${serviceNames[service]} | \`${name}\` | ${kind} | ${needed} | ${sentenceOf(purpose)} | ${calls.join('<br>')} |`
     })
     compare(docs, {
       permissions: ['| service | name | kind | needed | it … | calls |', '|---|---|---|---|---|---|', ...lines],
@@ -185,7 +185,7 @@ describe('health', () => {
     await consent(contoso.simulator, 'graph', ['User.Read.All', 'TeamsAppInstallation.ReadWriteSelfForUser.All'])
     const [graph] = await connect().tenant.health()
     expect(graph).toMatchObject({ name: 'graph', trouble: 'permissionMissing' })
-    const names = 'Group.ReadWrite.All, User.EnableDisableAccount.All and Sites.Read.All'
+    const names = 'Group.ReadWrite.All, User.EnableDisableAccount.All, and Sites.Read.All'
     expect(graph?.problem && sentenceOf(graph.problem)).toContain(
       `lacks the application permissions ${names}. Grant them with admin consent.`,
     )

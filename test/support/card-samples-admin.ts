@@ -37,6 +37,7 @@ import { mailboxes, mailboxOf, mailboxStepsUntil } from './card-mailboxes.ts'
 import { dana, kim, omar, openCommunity, projectSite, requestOf, requests, sam, viewerOf } from './card-requests.ts'
 import { type Sample, sample } from './card-sample.ts'
 import { healthSamples } from './card-samples-health.ts'
+import { starterTexts } from './card-starters.ts'
 import { approvers, rich } from './card-template.ts'
 
 const asSam = viewerOf(sam, { isAdmin: true })
@@ -157,7 +158,7 @@ const report = (template: Template, more: Partial<TemplateReport> = {}): Templat
 const richReport = report(rich, {
   example: { typed: 'Apollo', displayName: 'Apollo (Zürich)', address: 'zur-apollo-001@contoso.example' },
 })
-const added = report(template.parse(templateFromStarter({ kind: 'room', id: rich.id })), {
+const added = report(template.parse(templateFromStarter({ kind: 'room', id: rich.id, ...starterTexts('room') })), {
   ...{ open: 0, resources: 0, edits: edits.slice(0, 1).map((edit) => ({ ...edit, version: 1, changed: [] })) },
   example: { typed: 'Apollo', displayName: 'Apollo', address: 'room-apollo@contoso.example' },
 })

@@ -13,6 +13,7 @@ import {
 import { lackingReason, permissions } from '../../src/microsoft365/wire/index.ts'
 import { dana, sam, viewerOf } from './card-requests.ts'
 import { type Sample, sample } from './card-sample.ts'
+import { starterTexts } from './card-starters.ts'
 import { approvers } from './card-template.ts'
 import { factsOf } from './health-facts.ts'
 import { faultSaying } from './refusal.ts'
@@ -44,12 +45,13 @@ const troubled = judgeHealth(
 )
 
 function answersOf(kind: StarterKind, more: Partial<StarterAnswers> = {}): StarterAnswers {
-  const { displayName: name, description, prefix } = starterOf(kind)
+  const { displayName: name, description } = starterTexts(kind)
+  const { prefix } = starterOf(kind)
   const usual = { approvedBy: 'manager' as const, people: [], group: '', owners: 1, capacity: 51_200 }
   return { name, description, prefix, ...usual, ...more }
 }
 const reportOf = (kind: StarterKind, more: object, example: string): TemplateReport => ({
-  template: template.parse(templateFromStarter({ kind, id, ...more })),
+  template: template.parse(templateFromStarter({ kind, id, ...starterTexts(kind), ...more })),
   ...{ open: 0, resources: 0, edits: [], names: { [dana.id]: 'Dana Fox', [approvers]: 'Site approvers' } },
   example: { typed: 'Apollo', displayName: 'Apollo', address: example },
 })

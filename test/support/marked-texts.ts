@@ -114,7 +114,7 @@ const withoutNew = <C extends new (...args: never[]) => object>(made: C): C =>
   new Proxy(made, { apply: (target, _, args) => Reflect.construct(target, args) })
 
 /** The parts of a text outside the marks. A text that was cut may lack its last marks. */
-export function unmarked(text: string): string[] {
+function unmarked(text: string): string[] {
   const parts: string[] = []
   let [depth, part] = [0, '']
   for (const letter of text) {
@@ -143,30 +143,51 @@ const shownMembers = new Set([
 ])
 
 /** Returns every text of a card that a person sees or hears. */
-export function shownTexts(value: unknown, name = ''): string[] {
+function shownTexts(value: unknown, name = ''): string[] {
   if (typeof value === 'string') return shownMembers.has(name) ? [value] : []
   if (Array.isArray(value)) return value.flatMap((one) => shownTexts(one, name === 'inlines' ? 'text' : ''))
   return isNode(value) ? Object.entries(value).flatMap(([key, one]) => shownTexts(one, key)) : []
 }
 
 /** The texts in quotes of the files that build the samples: people, templates, addresses and answers of Microsoft 365. */
-export function textsOfSamples(): string {
+function textsOfSamples(): string {
   const folder = new URL('./', import.meta.url)
-  const files = readdirSync(folder).filter((file) => /^(card-|seed)/.test(file))
-  const sources = [...files.map((file) => readFileSync(new URL(file, folder), 'utf8'))]
+  const files = readdirSync(folder).filter((file) => /^(card-|health-facts)/.test(file))
   const literal = /'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g
-  return sources.flatMap((source) => source.match(literal) ?? []).join('\n')
+  return files.flatMap((file) => readFileSync(new URL(file, folder), 'utf8').match(literal) ?? []).join('\n')
 }
 
-/** References, addresses, ids and hashes, which every language writes alike. */
+/** References, addresses, ids, hashes and numbers, which every language writes alike. */
 const machineText =
-  /https?:\/\/\S+|\bREQ-\d+\b|[\w.+-]+@[\w.-]+|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){0,3}(?:-[0-9a-f]{12})?\b/giu
+  /https?:\/\/\S+|\bREQ-\d+\b|[\w.+-]+@[\w.-]+|[\w-]+(?:\.[\w-]+)+\/\S*|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){0,3}(?:-[0-9a-f]{12})?\b|-?\b\d+\b/giu
+/** A text of samples that repeats itself to be long. */
+const repeated = /(\p{L}{4,}?)\1+/gu
+/** Places for line breaks, and emojis. */
+const invisible = /[\u200b\ufe0f]/g
 
-/** The phrases of a text, between its punctuation: without machine texts and single letters. */
-export const phrasesOf = (text: string): string[] =>
+/** The phrases of a text between its punctuation, without machine texts and single letters. */
+const phrasesOf = (text: string): string[] =>
   text
+    .replace(invisible, '')
     .replace(machineText, '\n')
-    .replaceAll('\u200b', '')
+    .replace(repeated, '$1')
     .split(/[^\p{L}\p{M}\p{N}'’ /@._-]+|\. |\.$/u)
     .map((phrase) => phrase.trim())
     .filter((phrase) => /\p{L}{2}/u.test(phrase))
+
+/**
+ * Returns the phrases of a card that are neither from the catalogue nor data of the samples. Data is a text of the samples, or two
+ * such texts side by side, as in the name `GRP Project Aurora`.
+ */
+export function foreignPhrases(card: unknown): string[] {
+  data ??= textsOfSamples()
+  const known = data
+  const isData = (phrase: string): boolean => {
+    const parts = phrase.split(' ')
+    const pairs = parts.map((_, index) => [parts.slice(0, index).join(' '), parts.slice(index).join(' ')] as const)
+    return pairs.some(([first, second]) => known.includes(first) && known.includes(second))
+  }
+  const phrases = shownTexts(card).flatMap(unmarked).flatMap(phrasesOf)
+  return [...new Set(phrases.filter((phrase) => !isData(phrase)))]
+}
+let data: string | undefined

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { starterKinds, starterOf } from '../../src/core/index.ts'
+import { starterKinds } from '../../src/core/index.ts'
 import { startBot, withBotWorld } from '../support/bot-world.ts'
+import { starterTexts } from '../support/card-starters.ts'
 import { actionsOf, textOf, valuesOf } from '../support/cards.ts'
 import type { Card } from '../support/connector.ts'
 import { contosoTenant, people } from '../support/teams-user.ts'
@@ -23,14 +24,14 @@ describe('a template from a starter, in chat', () => {
     const { types, clicks } = startBot(world)
     const starters = await clicks('sam', await types('sam', 'admin templates'), 'Add template')
     expect(textOf(starters)).toContain('What do you want people to request?')
-    for (const kind of starterKinds) expect(textOf(starters)).toContain(starterOf(kind).displayName)
+    for (const kind of starterKinds) expect(textOf(starters)).toContain(starterTexts(kind).displayName)
     expect(await types('sam', 'admin templates add')).toEqual(starters)
   })
 
   it('opens a form with values', async () => {
     const { form } = await opened('Meeting room')
     expect(valuesOf(form)).toEqual({
-      ...{ name: 'Meeting room', description: starterOf('room').description, prefix: 'room-' },
+      ...{ name: 'Meeting room', description: starterTexts('room').description, prefix: 'room-' },
       ...{ approvedBy: 'manager', people: '', group: '' },
     })
     expect(buttons(form)).toEqual(['Preview', 'Back'])

@@ -9,6 +9,7 @@ import {
 } from '../../src/core/index.ts'
 import { requestForm } from '../support/card-forms.ts'
 import { draftOf } from '../support/card-requests.ts'
+import { starterTexts } from '../support/card-starters.ts'
 import { nodesOf } from '../support/cards.ts'
 import { cards } from '../support/english-cards.ts'
 
@@ -30,17 +31,17 @@ describe('the starters', () => {
   })
 
   it.each(starterKinds)('%s: gives a valid template with approval by the requester’s manager', (kind) => {
-    const document = parse(templateFromStarter({ kind, id }))
+    const document = parse(templateFromStarter({ kind, id, ...starterTexts(kind) }))
     expect(document).toMatchObject({ id, version: 1, active: true, audience: null, webhook: null })
     expect(document.approval?.stages).toMatchObject([{ approvers: [{ manager: true }], rule: 'any' }])
-    expect(document.name).toBe(starterOf(kind).displayName)
+    expect(document.name).toBe(starterTexts(kind).displayName)
     expect(JSON.stringify(document)).not.toMatch(/contoso|\d{8}-[a-z]{4}-/i)
   })
 
   it.each(starterKinds)('%s: shows only a few fields, all of its kind', (kind) => {
     const { creates, shownFields } = starterOf(kind)
     expect(propertiesOf(creates)).toEqual(expect.arrayContaining([...shownFields]))
-    const document = parse(templateFromStarter({ kind, id }))
+    const document = parse(templateFromStarter({ kind, id, ...starterTexts(kind) }))
     const form = cards.form(requestForm({ template: document, draft: draftOf({ templateId: id }) }))
     const inputs = [...nodesOf(form)].filter(({ type }) => String(type).startsWith('Input.'))
     const ids = inputs.map((input) => input['id'])
@@ -63,12 +64,14 @@ describe('the starters', () => {
       limits: { capacityMaximum: 10_240 },
       approval: { stages: [{ approvers: [{ user: person }, { group }] }] },
     })
-    const site = parse(templateFromStarter({ kind: 'teamSite', id, approvers: [], ownersMinimum: 2 }))
+    const site = parse(
+      templateFromStarter({ kind: 'teamSite', id, ...starterTexts('teamSite'), approvers: [], ownersMinimum: 2 }),
+    )
     expect(site).toMatchObject({ approval: null, limits: { ownersMinimum: 2, externalOwners: false } })
   })
 
   it('keep an invalid choice, so that the check of templates reports its field', () => {
-    const wrong = templateFromStarter({ kind: 'room', id, displayName: ' ', prefix: 'Room ' })
+    const wrong = templateFromStarter({ kind: 'room', id, displayName: ' ', description: '', prefix: 'Room ' })
     const paths = templateWithin([])
       .safeParse(wrong)
       .error?.issues.map(({ path }) => path.join('/'))

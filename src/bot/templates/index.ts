@@ -1,7 +1,14 @@
 /** Templates and their usage, for admins. */
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { type Cards, cardsFor, rowsOfPage, type StarterForm, type TemplateUse } from '../../cards/index.ts'
+import {
+  type Cards,
+  cardsFor,
+  rowsOfPage,
+  type StarterForm,
+  starterTextsFor,
+  type TemplateUse,
+} from '../../cards/index.ts'
 import {
   capacityWithoutLicence,
   meantTemplates,
@@ -121,8 +128,7 @@ const openStarter = defineCardAction({
   forAdmins: true,
   data: z.object({ starter }),
   async handle(turn, { starter: kind }) {
-    const { displayName, description, prefix } = starterOf(kind)
-    const answers = { ...emptyAnswers, name: displayName, description, prefix }
+    const answers = { ...emptyAnswers, ...starterTextsFor(turn.viewer, kind), prefix: starterOf(kind).prefix }
     return showStarter(turn, { kind, id: randomUUID(), answers })
   },
 })

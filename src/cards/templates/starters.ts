@@ -42,11 +42,11 @@ export const startersCard = defineCard({
 export function startersView(): ViewOf<typeof startersCard> {
   return {
     step: format(strings.form.step, { step: 1 }),
-    starters: starters.map(({ kind, icon, displayName, description }) => ({
+    starters: starters.map(({ kind, icon }) => ({
       starter: kind,
-      name: `${icon} ${displayName}`,
-      pick: format(strings.starter.pick, { name: displayName }),
-      description,
+      name: `${icon} ${strings.starter.of[kind].name}`,
+      pick: format(strings.starter.pick, { name: strings.starter.of[kind].name }),
+      description: strings.starter.of[kind].description,
     })),
   }
 }
@@ -110,7 +110,7 @@ export function starterFormView({
   people,
   report,
 }: StarterForm): ViewOf<typeof starterFormCard> {
-  const { creates, icon, displayName } = starterOf(starter)
+  const { creates, icon } = starterOf(starter)
   const { faultCount, fields, otherFaults, lineOf } = faultsOfForm(faults, {
     ids: inputIds,
     label: labelOf,
@@ -127,7 +127,7 @@ export function starterFormView({
     step: format(strings.form.step, { step: report ? 3 : 2 }),
     otherFaults,
     kind: creates,
-    title: `${icon} ${displayName}`,
+    title: `${icon} ${strings.starter.of[starter].name}`,
     lead: isWrong ? wrongLead(fields) : report ? strings.starter.previewLead : strings.starter.formLead,
     ofMailbox: isMailboxKind(creates),
     isSized: creates === 'sharedMailbox',

@@ -8,13 +8,14 @@ import type { template } from './template.ts'
 export const starterKinds = ['teamSite', 'communicationSite', 'sharedMailbox', 'room', 'equipment'] as const
 export type StarterKind = (typeof starterKinds)[number]
 
-/** A starter: the kind of resource that its template creates, and the values that an admin can replace. */
+/**
+ * A starter: the kind of resource that its template creates, and the values that an admin can replace. Its name and description
+ * are texts of the catalogue.
+ */
 export interface Starter {
   readonly kind: StarterKind
   readonly creates: ResourceKind
   readonly icon: string
-  readonly displayName: string
-  readonly description: string
   /** The prefix of addresses. */
   readonly prefix: string
   /** The optional fields that the form shows. The API accepts all fields. */
@@ -27,8 +28,6 @@ export const starters: readonly Starter[] = [
     kind: 'teamSite',
     creates: 'teamSite',
     icon: '🗂',
-    displayName: 'Team site',
-    description: 'Files, lists and pages for people who work together',
     prefix: '',
     shownFields: ['description', 'owners'],
   },
@@ -36,8 +35,6 @@ export const starters: readonly Starter[] = [
     kind: 'communicationSite',
     creates: 'communicationSite',
     icon: '📰',
-    displayName: 'Communication site',
-    description: 'News and pages that a few people write and many people read',
     prefix: '',
     shownFields: ['description', 'owners'],
   },
@@ -45,8 +42,6 @@ export const starters: readonly Starter[] = [
     kind: 'sharedMailbox',
     creates: 'sharedMailbox',
     icon: '📬',
-    displayName: 'Shared mailbox',
-    description: 'One address whose mail several people read and answer',
     prefix: '',
     shownFields: ['name', 'permissions.FullAccess', 'permissions.SendAs', 'primaryOwner', 'capacity', 'hideFromGAL'],
   },
@@ -54,8 +49,6 @@ export const starters: readonly Starter[] = [
     kind: 'room',
     creates: 'roomMailbox',
     icon: '📅',
-    displayName: 'Meeting room',
-    description: 'A room that people book with an invitation',
     prefix: 'room-',
     shownFields: [
       ...['name', 'metadata.seats', 'city', 'officeLocation', 'isWheelChairAccessible'],
@@ -66,8 +59,6 @@ export const starters: readonly Starter[] = [
     kind: 'equipment',
     creates: 'equipmentMailbox',
     icon: '📽',
-    displayName: 'Equipment',
-    description: 'A projector, a car or another thing that people book with an invitation',
     prefix: 'equipment-',
     shownFields: ['name', 'metadata.equipmentType', 'city', 'primaryOwner'],
   },
@@ -86,8 +77,8 @@ export interface StarterChoices {
   /** The id of the new template. */
   readonly id: string
   /** The template's name. */
-  readonly displayName?: string
-  readonly description?: string
+  readonly displayName: string
+  readonly description: string
   readonly prefix?: string
   /** The approvers; one of them decides. An empty list: no approval. Absent: the requester's manager. */
   readonly approvers?: readonly Approver[]

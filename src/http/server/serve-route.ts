@@ -62,8 +62,8 @@ const isReading = ({ method, onlyReads }: ActorRoute): boolean => method === 'GE
 function abandonedBy({ response }: Exchange): AbortSignal {
   const abandoned = new AbortController()
   response.once('close', () => {
-    if (!response.writableFinished)
-      abandoned.abort(new TenantError('abandoned', because('callerDisconnected'), { retryable: true }))
+    const left = new TenantError('abandoned', because('callerDisconnected'), { retryable: true })
+    if (!response.writableFinished) abandoned.abort(left)
   })
   return abandoned.signal
 }

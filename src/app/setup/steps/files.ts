@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
+import { starterTextsFor } from '../../../cards/index.ts'
 import { jobId, starters, templateFromStarter } from '../../../core/index.ts'
 import { clientIdIn, scopeOf } from '../registrations.ts'
 import { writePrivate } from '../settings-file.ts'
@@ -25,7 +26,10 @@ export const templatesStep = defineStep<TemplatesFound, Change>({
   async apply({ settings, tenantId, remark }) {
     const path = settings.get('TEMPLATES_FILE') ?? settings.beside('templates.json')
     // The ids are always the same, because the service adds templates with unknown ids.
-    const templates = starters.map(({ kind }) => templateFromStarter({ kind, id: jobId('starter', tenantId, kind) }))
+    const templates = starters.map(({ kind }) => {
+      const { name: displayName, description } = starterTextsFor({ locale: 'en' }, kind)
+      return templateFromStarter({ kind, id: jobId('starter', tenantId, kind), displayName, description })
+    })
     if (!existsSync(path)) await writePrivate(path, `${JSON.stringify(templates, null, 2)}\n`)
     await settings.set({ TEMPLATES_FILE: path })
     remark(fill(texts.templates.written, { path, count: templates.length }))
