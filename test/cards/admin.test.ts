@@ -86,7 +86,7 @@ describe('the card of stuck requests', () => {
     )
     expect(textOf(card)).toMatch(/60 requests are stuck[\s\S]*56 more requests/)
     expect(textOf(card)).toContain('I keep checking the directory.')
-    expect(textOf(card)).toContain('Exchange refused Add-MailboxPermission (ServerBusyException)')
+    expect(textOf(card)).toContain('Exchange Online answered 400 (ServerBusyException)')
   })
 
   it('is a notice when nothing is stuck', () => {
@@ -97,9 +97,7 @@ describe('the card of stuck requests', () => {
 describe('the confirmation of an admin', () => {
   it('shows the failed step, its error, and the step with which a retry continues', () => {
     const card = cards.adminConfirm({ verb: 'admin.retry', request: mailboxes.refused }, asSam)
-    expect(textOf(card)).toContain(
-      'Exchange refused Add-MailboxPermission (ServerBusyException): the server is too busy',
-    )
+    expect(textOf(card)).toContain('Exchange Online answered 400 (ServerBusyException) while granting full access.')
     expect(textOf(card)).toContain('The request continues with the step “Give access”.')
     const { requestId } = mailboxes.refused
     expect(actionsOf(card)).toMatchObject([

@@ -23,7 +23,8 @@ export function answerOf(status: string | null): string {
   // The code of a network error is enough.
   const code = /^not reachable \(([A-Z0-9_]+)\)$/.exec(status ?? '')?.[1]
   const meaning: AnswerMeaning = meaningOf(status)
-  return format(strings.webhooks.answer[meaning], { said: code ?? status ?? '' })
+  const said = code ?? (meaning === 'unreachable' ? 'none' : (status ?? ''))
+  return format(strings.webhooks.answer[meaning], { said })
 }
 
 /** The id of a receiver in buttons; `own`: the bot's own subscription. */

@@ -96,11 +96,9 @@ async function serveCaller(
   const enter = (requestId: string) => actorScope(context, route, exchange, caller, { raw, requestId })
   const countWork = async () => {
     const reads = route.extraReads?.(raw.body) ?? 0
-    if (reads > 0)
-      Object.assign(
-        exchange.extraHeaders,
-        joined(exchange.extraHeaders, await context.limits.take('read', caller, reads), kind),
-      )
+    if (reads === 0) return
+    const limits = await context.limits.take('read', caller, reads)
+    Object.assign(exchange.extraHeaders, joined(exchange.extraHeaders, limits, kind))
   }
   if (!key) {
     await countWork()
