@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
   asWritten,
+  because,
   createCheckResults,
   type DefinedCheck,
   type HealthPart,
@@ -119,7 +120,7 @@ describe('a periodic check', () => {
     const { check, context } = world()
     const parts = await runCheck({ ...check, run: () => new Promise(() => undefined) }, context)
     expect(parts).toMatchObject([
-      { name: 'extension', says: 'notChecked', problem: asWritten('There was no answer within 0.2 seconds.') },
+      { name: 'extension', says: 'notChecked', problem: because('checkTimedOut', { seconds: 0.2 }) },
     ])
   })
 })

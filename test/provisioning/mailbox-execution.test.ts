@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
   asWritten,
+  because,
   type Check,
   type CheckName,
   checkNames,
@@ -144,9 +145,10 @@ describe('a mailbox', () => {
 
   it('fails at a ready check with faults, stays in the tenant, and people are notified', async () => {
     const { requestId } = await submitted()
+    const missing = because('peopleMissing', { count: 1, people: { all: ['Dana Fox'] } })
     const checks: Check[] = [
       { name: 'address', ok: true, detail: '' },
-      { name: 'fullAccess', ok: false, detail: 'Dana Fox is missing' },
+      { name: 'fullAccess', ok: false, detail: 'Dana Fox is missing', reason: missing },
       { name: 'visibility', ok: false, detail: '' },
     ]
     await run(recording({ 'ready-check': async () => ({ done: true, made: {}, checks }) }).tenant, requestId)
@@ -205,7 +207,12 @@ describe('a mailbox', () => {
     await run(recording({ 'create-mailbox': refuse }).tenant, requestId)
     core.world.up = true
     const { problem } = await stored(requestId)
-    expect(problem).toEqual({ code: 'name-taken', detail: 'It belongs to somebody else.', step: 'create-mailbox' })
+    expect(problem).toMatchObject({
+      code: 'name-taken',
+      detail: 'It belongs to somebody else.',
+      step: 'create-mailbox',
+    })
+    expect(problem).not.toHaveProperty('suggestion')
   })
 
   it('keeps its first start time after failures and retries, to recognise its own mailbox', async () => {

@@ -181,7 +181,7 @@ async function withSuggestion(
     throw error
   })
   if (suggestion === '') return problem
-  const { code, reason = asWritten(problem.detail), ...facts } = problem
+  const { code, detail, reason = asWritten(detail), ...facts } = problem
   return problemOf(code, because('takenButFree', { reason, address: suggestion }), { ...facts, suggestion })
 }
 
