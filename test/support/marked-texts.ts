@@ -163,7 +163,7 @@ const machineText =
 /** A text of samples that repeats itself to be long. */
 const repeated = /(\p{L}{4,}?)\1+/gu
 /** Places for line breaks, and emojis. */
-const invisible = /[\u200b\ufe0f]/g
+const invisible = /\u200b|\ufe0f/g
 
 /** The phrases of a text between its punctuation, without machine texts and single letters. */
 const phrasesOf = (text: string): string[] =>
