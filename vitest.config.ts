@@ -10,6 +10,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
+    setupFiles: ['test/support/sentences.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // A worker for itself would compile the embedded PostgreSQL and the bot anew for each file: half of the run.

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { apiTexts } from '../cards/index.ts'
-import { type Installation, judgeExtension, type Telemetry, type Tenant } from '../core/index.ts'
+import { type Installation, judgeExtension, sentenceOf, type Telemetry, type Tenant } from '../core/index.ts'
 import {
   type CallLog,
   type ClientCertificate,
@@ -84,7 +84,7 @@ export async function reportAccess(
   { extension }: Pick<Installation, 'extension'>,
   log: Logger,
 ): Promise<void> {
-  for (const { name, problem } of await tenant.health()) if (problem !== undefined) log.warn({ service: name }, problem)
+  for (const { name, problem } of await tenant.health()) if (problem) log.warn({ service: name }, sentenceOf(problem))
   for (const part of judgeExtension(await extension(AbortSignal.timeout(15_000))))
     if (part.state === 'red') log.warn({ setting: 'DIRECTORY_EXTENSION' }, apiTexts.healthPart(part))
 }

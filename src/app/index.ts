@@ -1,6 +1,7 @@
 /** The composition root: wires all layers. Only `main.ts` and tests call it. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
+import './sentences.ts'
 import { createBot, createChannel } from '../bot/index.ts'
 import { apiTexts, warmUp } from '../cards/index.ts'
 import {

@@ -5,6 +5,7 @@ import {
   type AuditKeyFacts,
   adminsOf,
   type BotTokenFacts,
+  because,
   type DatabaseFacts,
   type Directory,
   type EndpointFacts,
@@ -72,8 +73,8 @@ async function tryBotToken(
     return { name: 'MICROSOFT_APP_PASSWORD' }
   } catch (error) {
     if (!(error instanceof TenantError)) throw error
-    const reason = /AADSTS\d+/.exec(error.message)?.[0] ?? error.code
-    const problem = error.retryable ? error.message : `Entra ID refused the secret (${reason}).`
+    const code = /AADSTS\d+/.exec(error.message)?.[0] ?? error.code
+    const problem = error.retryable ? error.reason : because('secretRefused', { error: code })
     return { name: 'MICROSOFT_APP_PASSWORD', problem, trouble: error.retryable ? 'unreachable' : 'refused' }
   }
 }
@@ -101,17 +102,18 @@ async function askEndpoint(
     const response = await fetch(url, { redirect: 'manual', signal: limit, headers: { accept: 'application/json' } })
     const { status } = response
     // A proxy answers with these statuses while no service runs behind it.
-    if ([502, 503, 504].includes(status)) return { answer: 'none', problem: `${url} answered ${status}.` }
+    if ([502, 503, 504].includes(status))
+      return { answer: 'none', problem: because('addressAnswered', { url, status }) }
     const body = await response.text().catch(() => '')
     const { data } = health.safeParse(parsed(body.slice(0, 10_000)))
     if (data?.service === serviceId) return { answer: 'own' }
-    const what = data ? 'with the id of another installation' : `${status}, but not like this service`
-    return { answer: 'other', problem: `${url} answered ${what}.` }
+    const problem = data ? because('addressOfOther', { url }) : because('addressNotOurs', { url, status })
+    return { answer: 'other', problem }
   } catch (error) {
     const { code } = Object(Object(error).cause)
-    const reason = typeof code === 'string' ? code : limit.aborted ? 'no answer in time' : 'no connection'
-    const isUntrusted = /CERT|SELF_SIGNED|ALTNAME|UNABLE_TO/.test(reason)
-    return { answer: isUntrusted ? 'other' : 'none', problem: `Cannot reach ${url} (${reason}).` }
+    const why = typeof code === 'string' ? code : limit.aborted ? 'late' : 'none'
+    const isUntrusted = /CERT|SELF_SIGNED|ALTNAME|UNABLE_TO/.test(why)
+    return { answer: isUntrusted ? 'other' : 'none', problem: because('addressUnreachable', { url, error: why }) }
   }
 }
 

@@ -5,12 +5,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import {
+  because,
   type Connection,
   createGate,
   type Directory,
   type Gate,
   type GateLimits,
   type GateState,
+  type Reason,
   type ServiceHealth,
   type Tenant,
   TenantError,
@@ -36,7 +38,7 @@ import {
   exchangeService,
   graphService,
   lackingIn,
-  lackingText,
+  lackingReason,
   type Permission,
   permissions,
   type Services,
@@ -134,7 +136,7 @@ export function connectMicrosoft365(options: Microsoft365Options): Microsoft365 
   const resourceOf = resourcesOf(options)
   const needed = permissions.filter(({ setting }) => setting === undefined || options.teamsAppId !== undefined)
   const callerOf = (endpoint: Endpoint) => {
-    const gate = gates.get(endpoint.service) ?? createGate(`calls to ${endpoint.service}`, callLimits)
+    const gate = gates.get(endpoint.service) ?? createGate(endpoint.service, callLimits)
     gates.set(endpoint.service, gate)
     const name = serviceNames[endpoint.service]
     const ofService = needed.filter(({ service }) => service === name)
@@ -253,7 +255,7 @@ async function measure(part: {
   let missing: readonly Permission[] = []
   const started = performance.now()
   const over = new AbortController()
-  const late = new TenantError('timeout', `${service} did not answer in ${limitSeconds} seconds.`, {
+  const late = new TenantError('timeout', because('serviceSlow', { service, seconds: limitSeconds }), {
     retryable: true,
   })
   // The sign-in before the call cannot be aborted, so the race ends without it.
@@ -277,13 +279,18 @@ async function measure(part: {
   const milliseconds = Math.round(performance.now() - started)
   if (missing.length > 0) {
     // Hidden accounts have a consequence of their own, so that message comes first.
-    const hidden = refusal?.code === 'accounts-hidden' ? `${refusal.message} ` : ''
+    const hidden = refusal?.code === 'accounts-hidden' ? [refusal.reason] : []
     const isOptional = missing.every(({ setting }) => setting !== undefined) && refusal === undefined
     const trouble = isOptional ? 'optionalPermissionMissing' : 'permissionMissing'
-    return { name, milliseconds, problem: hidden + lackingText(service, missing), trouble }
+    return {
+      name,
+      milliseconds,
+      problem: because('faults', { faults: [...hidden, lackingReason(service, missing)] }),
+      trouble,
+    }
   }
   return { name, milliseconds, ...(refusal && { problem: describe(refusal), trouble: troubleOf(refusal) }) }
 }
 
-const describe = ({ message, code }: TenantError): string =>
-  message.includes(code) || code === 'permission-missing' ? message : `${message.replace(/\.$/, '')} (${code}).`
+const describe = ({ message, code, reason }: TenantError): Reason =>
+  message.includes(code) || code === 'permission-missing' ? reason : because('withCode', { reason, error: code })

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Group, TeamsAppInstallation, User } from '@microsoft/microsoft-graph-types'
 import { z } from 'zod'
-import { type Probe, TenantError } from '../core/index.ts'
+import { because, type Probe, TenantError } from '../core/index.ts'
 import {
   type Call,
   type CallService,
@@ -66,8 +66,7 @@ export function createProbes(parts: ProbeParts): Probes {
           probe(adminUrl, async () => {
             const { id } = await sharePoint.rootSite(url, signal).catch(hostIsSilent)
             if (await sharePoint.administered(`${new URL(url).hostname},${id},`, signal)) return
-            const message = 'The administration does not know the root site of the tenant.'
-            throw new TenantError('foreign-address', message, { retryable: false, status: 403 })
+            throw new TenantError('foreign-address', because('rootSiteUnknown'), { retryable: false, status: 403 })
           }),
         ),
       ),
@@ -79,10 +78,12 @@ export function createProbes(parts: ProbeParts): Probes {
         for (const property of extensionProperties) {
           const $filter = `${extension}/${property} eq ${quoted(randomUUID())}`
           const url = `${graph.root}/groups${query({ $filter, $select: `id,${extension}`, $top: '1' })}`
-          const { status } = await call({ url, purpose: 'looking for the schema extension', accept: [400], signal })
+          const { status } = await call({ url, purpose: because('findingExtension'), accept: [400], signal })
           if (status !== 400) continue
-          const message = `Groups of this tenant have no schema extension of this name with the property ${property}.`
-          throw new TenantError('extension-not-accepted', message, { retryable: true, status })
+          throw new TenantError('extension-not-accepted', because('extensionUnknown', { property }), {
+            retryable: true,
+            status,
+          })
         }
       }),
     cmdlets: (signal) =>
@@ -90,8 +91,10 @@ export function createProbes(parts: ProbeParts): Probes {
         cmdlets.map((cmdlet: Cmdlet) =>
           probe(cmdlet, async () => {
             if (await exchange.isAvailable(cmdlet, signal)) return
-            const message = `Exchange Online does not know ${cmdlet} for this registration.`
-            throw new TenantError('cmdlet-missing', message, { retryable: false, status: 403 })
+            throw new TenantError('cmdlet-missing', because('cmdletUnknown', { cmdlet }), {
+              retryable: false,
+              status: 403,
+            })
           }),
         ),
       ),
@@ -115,7 +118,7 @@ async function probe(name: string, run: () => Promise<unknown>): Promise<Probe> 
     return { name }
   } catch (error) {
     if (!(error instanceof TenantError)) throw error
-    return { name, problem: `${name}: ${error.message}`, trouble: troubleOf(error) }
+    return { name, problem: because('aboutProbe', { subject: name, reason: error.reason }), trouble: troubleOf(error) }
   }
 }
 
@@ -131,8 +134,7 @@ export function troubleOf({ code, status }: TenantError): NonNullable<Probe['tro
 }
 
 function hostIsSilent(cause: unknown): never {
-  const message = 'The host of the sites did not answer, so this host was not checked.'
-  throw new TenantError('unreachable', message, { retryable: true, cause })
+  throw new TenantError('unreachable', because('hostSilent'), { retryable: true, cause })
 }
 
 /**
@@ -163,7 +165,7 @@ function questionsOf(root: string, teamsAppId: string): ReadonlyMap<string, Omit
 function questionFor(questions: ReadonlyMap<string, Omit<Call, 'purpose'>>, { name }: Permission): Call {
   const question = questions.get(name)
   if (!question) throw new Error(`no call checks ${name}`)
-  return { ...question, purpose: 'checking a permission' }
+  return { ...question, purpose: because('checkingPermission') }
 }
 
 const definition = z.object({ version: z.string().max(50), publishingState: z.string().nullish() })
@@ -178,7 +180,7 @@ const catalogue = z.object({
 async function versionInCatalogue(call: CallService, { root }: Graph, teamsAppId: string, signal: AbortSignal) {
   const filter = query({ $filter: `id eq ${quoted(teamsAppId)}`, $expand: 'appDefinitions' })
   const url = `${root}/appCatalogs/teamsApps${filter}`
-  const answer = await call({ url, purpose: 'looking the app up in the catalogue', accept: [403], signal })
+  const answer = await call({ url, purpose: because('findingApp'), accept: [403], signal })
   if (answer.status === 403) return 'refused'
   const found = parseAnswer(catalogue, answer, graphService).value.find(({ id }) => id === teamsAppId)
   const published = found?.appDefinitions.filter(({ publishingState: state }) => !state || state === 'published')
@@ -200,7 +202,7 @@ async function versionOf(
   const expand = 'teamsApp,teamsAppDefinition' satisfies `${keyof TeamsAppInstallation},${keyof TeamsAppInstallation}`
   const filter = query({ $expand: expand, $filter: `teamsApp/id eq ${quoted(teamsAppId)}` })
   const url = `${root}/users/${segment(id)}/teamwork/installedApps${filter}`
-  const answer = await call({ url, purpose: 'reading the version of the app', accept: [403, 404], signal })
+  const answer = await call({ url, purpose: because('readingAppVersion'), accept: [403, 404], signal })
   if (answer.status !== 200) return undefined
   return parseAnswer(installed, answer, graphService).value[0]?.teamsAppDefinition?.version
 }

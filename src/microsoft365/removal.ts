@@ -1,6 +1,7 @@
 /** Removes the marked resources of a trial. The service itself deletes nothing, so only `npm run check:tenant` uses this. */
 import type { Group } from '@microsoft/microsoft-graph-types'
 import { z } from 'zod'
+import { because } from '../core/index.ts'
 import { type CallService, fieldsOf, query, quoted, type Services, segment } from './wire/index.ts'
 
 /** A resource that a trial created. */
@@ -40,12 +41,12 @@ export function createRemovals({
   async function groups(prefix: string, signal?: AbortSignal): Promise<Remain[]> {
     const $filter = [prefix, `SPO-${prefix}`].map((one) => `startswith(displayName,${quoted(one)})`).join(' or ')
     const url = `${root}/groups${query({ $filter, $select: fieldsOf<Group>('id', 'displayName') })}`
-    const found = await graph.list(url, group, 'looking for groups of earlier checks', signal)
+    const found = await graph.list(url, group, because('findingCheckGroups'), signal)
     return found.map(({ id, displayName: name }) => ({ of: 'group', id, name }))
   }
   async function sites(prefix: string, signal?: AbortSignal): Promise<Remain[]> {
     const url = `${root}/sites${query({ search: `${prefix}*`, $select: 'id,webUrl' })}`
-    const found = await graph.list(url, site, 'looking for sites of earlier checks', signal)
+    const found = await graph.list(url, site, because('findingCheckSites'), signal)
     return found.flatMap(({ id, webUrl }): Remain[] => {
       const name = sharePoint.aliasOf(webUrl) ?? ''
       return name.startsWith(prefix) ? [{ of: 'site', id, name }] : []
@@ -66,7 +67,7 @@ export function createRemovals({
       if (of === 'mailbox') return removeMailbox(id, signal)
       if (of === 'site') return removeSite(id, signal)
       const url = `${root}/groups/${segment(id)}`
-      const purpose = 'deleting the group of a check'
+      const purpose = because('deletingCheckGroup')
       return (await call({ method: 'DELETE', url, purpose, accept: [404], ...(signal && { signal }) })).status !== 404
     },
   }

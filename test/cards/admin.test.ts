@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CardJson } from '../../src/cards/index.ts'
-import { type HealthFacts, judgeHealth } from '../../src/core/index.ts'
+import { asWritten, type HealthFacts, judgeHealth } from '../../src/core/index.ts'
 import { mailboxes, mailboxStepsUntil } from '../support/card-mailboxes.ts'
 import { kim, requests, sam, viewerOf } from '../support/card-requests.ts'
 import { queue, stuckEntries } from '../support/card-samples-admin.ts'
@@ -86,7 +86,7 @@ describe('the card of stuck requests', () => {
     )
     expect(textOf(card)).toMatch(/60 requests are stuck[\s\S]*56 more requests/)
     expect(textOf(card)).toContain('I keep checking the directory.')
-    expect(textOf(card)).toContain('Exchange refused Add-MailboxPermission (ServerBusyException)')
+    expect(textOf(card)).toContain('Exchange Online answered 400 (ServerBusyException)')
   })
 
   it('is a notice when nothing is stuck', () => {
@@ -97,9 +97,7 @@ describe('the card of stuck requests', () => {
 describe('the confirmation of an admin', () => {
   it('shows the failed step, its error, and the step with which a retry continues', () => {
     const card = cards.adminConfirm({ verb: 'admin.retry', request: mailboxes.refused }, asSam)
-    expect(textOf(card)).toContain(
-      'Exchange refused Add-MailboxPermission (ServerBusyException): the server is too busy',
-    )
+    expect(textOf(card)).toContain('Exchange Online answered 400 (ServerBusyException) while granting full access.')
     expect(textOf(card)).toContain('The request continues with the step “Give access”.')
     const { requestId } = mailboxes.refused
     expect(actionsOf(card)).toMatchObject([
@@ -138,7 +136,9 @@ describe('the health card', () => {
       factsOf(asSam.now, {
         own: { queue: { waiting: 0, oldestSeconds: 0 }, version: '1.4.0', ...own },
         deadLetters,
-        services: [{ name: 'exchange', milliseconds: 340, ...(problem !== undefined && { problem }) }],
+        services: [
+          { name: 'exchange', milliseconds: 340, ...(problem !== undefined && { problem: asWritten(problem) }) },
+        ],
       }),
     )
   const textFor = (own: Partial<HealthFacts['own']>, problem?: string, deadLetters = 0) =>

@@ -199,7 +199,7 @@ function usedNames(): string[] {
       .map((file) => new URL(file, folder))
   const files = [
     // The list of keys contains all of them, used or not.
-    ...filesIn(new URL('../../src/', import.meta.url), /(?<!\/reason-keys)\.ts$/),
+    ...filesIn(new URL('../../src/', import.meta.url), /(?<!reason-keys)\.ts$/),
     ...filesIn(new URL('../../cards/', import.meta.url), /\.template\.json$/),
   ]
   return files.flatMap((file) => readFileSync(file, 'utf8').match(/[\w-]+/g) ?? [])

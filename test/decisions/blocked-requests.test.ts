@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import {
   type ApprovalStage,
+  asWritten,
   attentionOf,
   isRetryable,
   type LostPeople,
@@ -145,7 +146,7 @@ describe('the list of stuck requests', () => {
       body: { displayName: 'Throttled', templateId: id },
     })
     const throttled = async () => {
-      throw new TenantError('throttled', 'SharePoint has too much to do (429).', { retryable: true })
+      throw new TenantError('throttled', asWritten('SharePoint has too much to do (429).'), { retryable: true })
     }
     const run = { lastAttempt: false, signal: AbortSignal.timeout(10_000) }
     const failing = core.with({ tenant: tenantWith({ 'create-site': throttled }) })

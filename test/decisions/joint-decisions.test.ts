@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { TenantError } from '../../src/core/index.ts'
+import { asWritten, TenantError } from '../../src/core/index.ts'
 import { requestOf, viewerOf } from '../support/card-requests.ts'
 import { textOf } from '../support/cards.ts'
 import { actorOf, approversGroup, asSite, dana, kim, omar, stranger, tenantId, withCore } from '../support/core.ts'
@@ -134,7 +134,8 @@ describe('a joint decision', () => {
     const away = core.with({
       directory: {
         ...directory,
-        groupsOf: () => Promise.reject(new TenantError('unavailable', 'Graph answered 503.', { retryable: true })),
+        groupsOf: () =>
+          Promise.reject(new TenantError('unavailable', asWritten('Graph answered 503.'), { retryable: true })),
       },
     })
     const joint = order(items)

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { isForMailbox, type RequestForMailbox, TenantError } from '../../src/core/index.ts'
+import { asWritten, isForMailbox, type RequestForMailbox, TenantError } from '../../src/core/index.ts'
 import { startBot, withBotWorld } from '../support/bot-world.ts'
 import { dana, kim, omar } from '../support/card-world.ts'
 import { actionsOf, nodesOf, textOf, valuesOf } from '../support/cards.ts'
@@ -154,7 +154,9 @@ describe('a mailbox requested in chat', () => {
     const sent = await bot.clicks('kim', review, 'Create')
     const { requestId } = await requestOn(sent)
     world.takenAddresses.add('room-electra@contoso.example')
-    world.stepRefusal = new TenantError('name-taken', 'room-electra@contoso.example is taken.', { retryable: false })
+    world.stepRefusal = new TenantError('name-taken', asWritten('room-electra@contoso.example is taken.'), {
+      retryable: false,
+    })
     await world.provisioning.system.provision(requestId, { lastAttempt: true, signal: AbortSignal.timeout(10_000) })
     const failed = await bot.types('kim', `status ${referenceOn(sent)}`)
     expect(textOf(failed)).toContain('room-electra-2')

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { type Core, TenantError } from '../../src/core/index.ts'
+import { asWritten, type Core, TenantError } from '../../src/core/index.ts'
 import { actorOf, asMailbox, dana, kim, tenantWith, withCore } from '../support/core.ts'
 import { detailOf, named, refusal } from '../support/refusal.ts'
 
 const asKim = actorOf(kim)
 const run = { lastAttempt: true, signal: new AbortController().signal }
 const refuses = (code: string) => async () => {
-  throw new TenantError(code, 'Somebody else has it.', { retryable: false })
+  throw new TenantError(code, asWritten('Somebody else has it.'), { retryable: false })
 }
 
 describe('a request that failed because of a taken name', () => {

@@ -74,7 +74,11 @@ describe('the refusal because of too many open requests', () => {
 describe('an unexpected error', () => {
   test.each([
     [new Error('select * from requests at /srv/src/store/requests.ts:1:1')],
-    [new TenantError('unauthorized', 'eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9 is not valid', { retryable: false })],
+    [
+      new TenantError('unauthorized', asWritten('eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9 is not valid'), {
+        retryable: false,
+      }),
+    ],
     ['text'],
     [undefined],
   ])('%j becomes an opaque 500, and is in the log under its trace id', async (error) => {
@@ -88,7 +92,9 @@ describe('an unexpected error', () => {
   })
 
   test('of Microsoft 365 becomes 503 with Microsoft’s Retry-After', async () => {
-    const rest = await readFailing(new TenantError('throttled', 'slow', { retryable: true, retryAfterSeconds: 17 }))
+    const rest = await readFailing(
+      new TenantError('throttled', asWritten('slow'), { retryable: true, retryAfterSeconds: 17 }),
+    )
     const { status, headers } = await rest.call('GET', `/requests/v1/${requestId}`)
     expect([status, headers.get('retry-after')]).toEqual([503, '17'])
   })

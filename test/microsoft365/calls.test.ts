@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { because } from '../../src/core/index.ts'
 import { type CallLog, connectMicrosoft365 } from '../../src/microsoft365/index.ts'
 import { mailboxInput } from '../support/mailbox-steps.ts'
 import { answersSignIn, certificate, connectTo, kim, send, sendJson, startServer } from '../support/microsoft365.ts'
@@ -172,7 +173,10 @@ describe('signing in', () => {
     )
     await directory.membersOf(kim.id)
     await expect(directory.membersOf(kim.id)).rejects.toMatchObject({ code: 'http-503' })
-    expect(connection.signIn().refusal).toMatchObject({ problem: 'Entra ID is busy (503).', isFinal: false })
+    expect(connection.signIn().refusal).toMatchObject({
+      problem: because('signInBusy', { service: 'Entra ID', status: 503 }),
+      isFinal: false,
+    })
     await directory.membersOf(kim.id)
     expect(connection.signIn()).toMatchObject({ tokens: [{}], refusal: undefined })
   })

@@ -2,6 +2,7 @@ import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { because } from '../../src/core/index.ts'
 import { certificateFromPem, localCertificate, readCertificateFile } from '../../src/microsoft365/index.ts'
 import { createCertificateFile } from '../../src/microsoft365/wire/certificate.ts'
 import { certificateOf, selfSigned } from '../support/certificates.ts'
@@ -69,7 +70,7 @@ describe('the production certificate', () => {
     ['without a private key', bytes(one.certificate), /no private key.* cat key\.pem certificate\.pem > .*pkcs12/],
     ['without a certificate', bytes(one.key), /no certificate\. .* cat key\.pem certificate\.pem > service\.pem/],
     ['with the key of another certificate', bytes(other.key + one.certificate), /does not belong to the certificate/],
-    ['with foreign certificates', bytes(one.key + other.certificate.repeat(2)), /to any of the 2 certificates/],
+    ['with foreign certificates', bytes(one.key + other.certificate.repeat(2)), /none of the file’s 2 certificates/],
     ['with an EC key', bytes(pem(ec) + one.certificate), /a key of type ec\. Entra ID needs an RSA key.* openssl req/],
     ['with a short key', bytes(pem(short) + one.certificate), /an RSA key of 1024 bits/],
     ['that is a .pfx file', pfx, pkcs12],
@@ -147,11 +148,13 @@ describe('the file at CLIENT_CERTIFICATE_PATH', () => {
     const expired = selfSigned(inDays(-1))
     writeFileSync(path, expired.key + expired.certificate)
     expect(await file.read()).toBe('refused')
-    expect(file.facts().problem).toMatch(/expired on \d{4}-\d\d-\d\d \d\d:\d\d UTC\. Replace it/)
+    expect(file.facts().problem).toEqual(
+      because('certificateExpired', { at: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d UTC$/) }),
+    )
     const next = selfSigned(inDays(400), inDays(1))
     writeFileSync(path, next.key + next.certificate)
     expect(await file.read()).toBe('refused')
-    expect(file.facts().problem).toMatch(/not valid before .* UTC\. The service uses it from then on\./)
+    expect(file.facts().problem?.key).toBe('certificateTooEarly')
     expect(file.facts().endsAt).toEqual(read(one.key + one.certificate).endsAt)
   })
 

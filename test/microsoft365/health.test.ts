@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { TenantError } from '../../src/core/index.ts'
+import { because, sentenceOf, TenantError } from '../../src/core/index.ts'
 import { contoso as contosoTenant } from '../../src/simulator/tenant/contoso.ts'
 import { answersSignIn, connectTo, sendJson, startServer } from '../support/microsoft365.ts'
 import { startTenant, type TestTenant } from '../support/simulated-tenant.ts'
@@ -27,7 +27,7 @@ describe('the health of the services', () => {
   test('is checked with one small call for each service and measured', async () => {
     await contoso.forgetCalls()
     const health = await contoso.tenant.health()
-    expect(health.map(({ name, problem }) => [name, problem])).toEqual([
+    expect(health.map(({ name, problem }) => [name, problem && sentenceOf(problem)])).toEqual([
       ['graph', undefined],
       ['sharePoint', undefined],
       ['exchange', undefined],
@@ -45,28 +45,30 @@ describe('the health of the services', () => {
     await contoso.fault({ operation: 'exchange.get-mailbox', kind: 'failBeforeCommit', status: 503, count: undefined })
     const [graph, sharePoint, exchange] = await contoso.tenant.health()
     expect([graph?.problem, sharePoint?.problem]).toEqual([undefined, undefined])
-    expect(exchange?.problem).toMatch(/^Exchange Online answered 503.* while looking the mailbox up/)
+    expect(sentenceOf(exchange?.problem ?? because('faults'))).toMatch(
+      /^Exchange Online answered 503.* while looking the mailbox up/,
+    )
   })
 
   test('reports services that cannot be reached, and throws nothing', async () => {
     const server = await startServer((request, response) => {
       if (!answersSignIn(request, response)) request.socket.destroy()
     })
-    const problems = (await connectTo(server.url).tenant.health()).map(({ problem }) => problem)
+    const problems = (await connectTo(server.url).tenant.health()).map(({ problem }) => problem && sentenceOf(problem))
     await server.close()
-    for (const problem of problems) expect(problem).toMatch(/cannot be reached while .*\(unreachable\)\.$/)
+    for (const problem of problems) expect(problem).toMatch(/cannot be reached while .*\. Error code: unreachable\.$/)
   })
 
   test('reports services that do not answer within five seconds', async () => {
     const server = await startServer((request, response) => {
       answersSignIn(request, response)
     })
-    const problems = (await connectTo(server.url).tenant.health()).map(({ problem }) => problem)
+    const problems = (await connectTo(server.url).tenant.health()).map(({ problem }) => problem && sentenceOf(problem))
     await server.close()
     expect(problems).toEqual([
-      'Microsoft Graph did not answer in 5 seconds (timeout).',
-      'SharePoint did not answer in 5 seconds (timeout).',
-      'Exchange Online did not answer in 5 seconds (timeout).',
+      'Microsoft Graph did not answer in 5 seconds. Error code: timeout.',
+      'SharePoint did not answer in 5 seconds. Error code: timeout.',
+      'Exchange Online did not answer in 5 seconds. Error code: timeout.',
     ])
   })
 })

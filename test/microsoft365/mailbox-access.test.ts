@@ -98,7 +98,9 @@ describe.each(['userPrincipalName', 'address', 'objectId'] as const)('where Exch
     const made = await runMailbox(tenant.tenant, input)
     const other = { ...made, access: [{ person: namesake, level: 'SendAs' as const }] }
     const { checks } = Object(await tenant.tenant.mailboxSteps['ready-check'](other))
-    expect(checks).toContainEqual({ name: 'sendAs', ok: false, detail: 'Hülya Demir is missing' })
+    expect(checks).toContainEqual(
+      expect.objectContaining({ name: 'sendAs', ok: false, detail: 'Hülya Demir is missing' }),
+    )
   })
 })
 

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { sentenceOf } from '../../src/core/index.ts'
 import { type Permission, permissions } from '../../src/microsoft365/index.ts'
 import table from '../../src/simulator/graph/permissions.json' with { type: 'json' }
 import { contoso as organisation } from '../../src/simulator/tenant/contoso.ts'
@@ -32,7 +33,7 @@ const remove = ({ name, service }: Permission) =>
 const connect = (more: Parameters<typeof connectTo>[1] = {}) =>
   connectTo(contoso.simulator.url, { teamsAppId: teamsApp?.id, ...more })
 const problemsOf = async (connection: ReturnType<typeof connect>) =>
-  (await connection.tenant.health()).flatMap(({ problem }) => problem ?? [])
+  (await connection.tenant.health()).flatMap(({ problem }) => (problem ? sentenceOf(problem) : []))
 
 describe('the documented permissions', () => {
   it('are those that the simulated organisation has granted', async () => {
@@ -90,7 +91,7 @@ describe('the documented permissions', () => {
     }
     const lines = permissions.map(({ name, service, kind, purpose, setting, calls }) => {
       const needed = setting === undefined ? 'always' : `with \`${setting}\``
-      return `| ${serviceNames[service]} | \`${name}\` | ${kind} | ${needed} | ${purpose} | ${calls.join('<br>')} |`
+      return `| ${serviceNames[service]} | \`${name}\` | ${kind} | ${needed} | ${sentenceOf(purpose)} | ${calls.join('<br>')} |`
     })
     compare(docs, {
       permissions: ['| service | name | kind | needed | it … | calls |', '|---|---|---|---|---|---|', ...lines],
@@ -184,8 +185,10 @@ describe('health', () => {
     await consent(contoso.simulator, 'graph', ['User.Read.All', 'TeamsAppInstallation.ReadWriteSelfForUser.All'])
     const [graph] = await connect().tenant.health()
     expect(graph).toMatchObject({ name: 'graph', trouble: 'permissionMissing' })
-    const names = 'Group.ReadWrite.All, User.EnableDisableAccount.All and Sites.Read.All'
-    expect(graph?.problem).toContain(`lacks the application permissions ${names}. Grant them with admin consent.`)
+    const names = 'Group.ReadWrite.All, User.EnableDisableAccount.All, and Sites.Read.All'
+    expect(graph?.problem && sentenceOf(graph.problem)).toContain(
+      `lacks the application permissions ${names}. Grant them with admin consent.`,
+    )
   })
 
   it('is amber for a missing permission of an optional feature, and healthy when the feature is off', async () => {

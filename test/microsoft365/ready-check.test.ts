@@ -23,7 +23,7 @@ describe('the ready check', () => {
     const result = await contoso.tenant.mailboxSteps['ready-check'](bare)
     const ok = (name: string) => ({ name, ok: true, detail: '' })
     const wrong = (name: string, detail: string) => ({ name, ok: false, detail })
-    expect(result).toEqual({
+    expect(result).toMatchObject({
       done: true,
       made: {},
       checks: [
@@ -62,7 +62,7 @@ describe('the ready check', () => {
     await run('Set-CalendarProcessing', { Identity: input.address, AutomateProcessing: 'None' })
     const result = await contoso.tenant.mailboxSteps['ready-check'](input)
     await contoso.modes({ placeLagSeconds: 0 })
-    expect(Object(result).checks.filter(({ ok }: { ok: boolean }) => !ok)).toEqual([
+    expect(Object(result).checks.filter(({ ok }: { ok: boolean }) => !ok)).toMatchObject([
       {
         name: 'place',
         ok: false,
@@ -76,15 +76,15 @@ describe('the ready check', () => {
   test('names the licence when a capacity above 50 GB is missing', async () => {
     const input = await runMailbox(contoso.tenant, mailboxInput({ details: { capacity: 61_440 } }), ['create-mailbox'])
     const result = await contoso.tenant.mailboxSteps['ready-check'](input)
-    const detail = 'it has 50 GB instead of 60 GB (more than 50 GB needs a licence)'
-    expect(Object(result).checks).toContainEqual({ name: 'capacity', ok: false, detail })
+    const detail = 'it has 50 GB instead of 60 GB (50 GB without a licence)'
+    expect(Object(result).checks).toContainEqual(expect.objectContaining({ name: 'capacity', ok: false, detail }))
   })
 
   test('reports a deleted mailbox as missing', async () => {
     const input = await runMailbox(contoso.tenant, wholeMailbox())
     await run('Remove-Mailbox', { Identity: input.address, Confirm: false })
     const result = await contoso.tenant.mailboxSteps['ready-check'](input)
-    expect(Object(result).checks[0]).toEqual({ name: 'address', ok: false, detail: 'it is not there' })
+    expect(Object(result).checks[0]).toMatchObject({ name: 'address', ok: false, detail: 'it is not there' })
   })
 })
 
@@ -106,7 +106,9 @@ describe('a fault of the ready check', () => {
     expect(await check(ago(60))).toEqual({ done: false, retryAfterSeconds: 15 })
     const last = await check(ago(301))
     expect(last).toMatchObject({ done: true })
-    expect(Object(last).checks).toContainEqual({ name: 'fullAccess', ok: false, detail: 'Dana Fox is missing' })
+    expect(Object(last).checks).toContainEqual(
+      expect.objectContaining({ name: 'fullAccess', ok: false, detail: 'Dana Fox is missing' }),
+    )
   })
 
   test('in the place alone is awaited for two minutes', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { siteSteps } from '../../src/core/index.ts'
+import { because, siteSteps } from '../../src/core/index.ts'
 import { answersSignIn, connectTo, type OtherHosts, sendJson, startServer } from '../support/microsoft365.ts'
 import { runStep, runSteps, siteInput, startTenant, type TestTenant } from '../support/simulated-tenant.ts'
 
@@ -171,7 +171,10 @@ describe('a tenant whose groups do not know the schema extension', () => {
     await contoso.modes({ groupsAcceptExtension: false })
     const tenant = connect()
     const input = await runSteps(tenant, withoutLabel.slice(0, -1), siteInput())
-    const why = { code: 'extension-not-accepted', detail: expect.stringContaining('DIRECTORY_EXTENSION') }
+    const why = {
+      code: 'extension-not-accepted',
+      reason: because('extensionRefused', { service: 'Microsoft Graph', extension: expect.any(String) }),
+    }
     expect(await tenant.siteSteps['link-group'](input)).toEqual({ done: false, retryAfterSeconds: 10, why })
     await contoso.modes({ groupsAcceptExtension: true })
     expect(await runStep(tenant, 'link-group', input)).toHaveProperty('securityGroupId')

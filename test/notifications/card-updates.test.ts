@@ -3,6 +3,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createOutbox } from '../../src/bot/notifications/outbox.ts'
 import type { CardJson } from '../../src/cards/index.ts'
 import {
+  asWritten,
   type CardKey,
   type Person,
   PutOff,
@@ -144,7 +145,7 @@ describe('the cards of a request', () => {
   it('are retried while Graph cannot find the chat, and later wait until the chat is found', async () => {
     const request = await stored()
     let findChat = (): Promise<string> =>
-      Promise.reject(new TenantError('graph-503', 'Microsoft Graph is away.', { retryable: true }))
+      Promise.reject(new TenantError('graph-503', asWritten('Microsoft Graph is away.'), { retryable: true }))
     const tenant = { ...core.ports.tenant, findChat: () => findChat() }
     const order = { requestId: request.requestId, personId: priya.id, card: 'status' } as const
     const attempt = (number: number) => core.with({ tenant }).system.deliverCard(outbox, order, number)
@@ -163,7 +164,7 @@ describe('the cards of a request', () => {
     const answers = ['unknown', 'refused', 'full', 'unknown']
     send = async () => {
       const answer = answers.shift()
-      if (answer === 'refused') throw new TenantError('chat-unavailable', 'Not now.', { retryable: true })
+      if (answer === 'refused') throw new TenantError('chat-unavailable', asWritten('Not now.'), { retryable: true })
       if (answer === 'full') throw new PutOff('the chat', 500)
       return { state: 'unknown' }
     }
@@ -203,7 +204,7 @@ describe('the cards of a request', () => {
     for (const one of [dana, omar]) await shown(request, one, 'approval:1')
     update = async (personId) => {
       if (personId === omar.id) return 'updated'
-      throw new TenantError(personId, 'This chat throws.', { retryable: personId === dana.id })
+      throw new TenantError(personId, asWritten('This chat throws.'), { retryable: personId === dana.id })
     }
     await expect(refresh(request, 'all')).rejects.toMatchObject({ code: dana.id, retryable: true })
     expect(sentTo()).toHaveLength(3)

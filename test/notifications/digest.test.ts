@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type DigestNotice, type Outbox, type Person, TenantError } from '../../src/core/index.ts'
+import { asWritten, type DigestNotice, type Outbox, type Person, TenantError } from '../../src/core/index.ts'
 import { viewerOf } from '../support/card-requests.ts'
 import { textOf } from '../support/cards.ts'
 import { actorOf, dana, kim, omar, priya, tenantId, withCore } from '../support/core.ts'
@@ -193,7 +193,7 @@ describe('the daily digest', () => {
 
   it('reaches an admin even if Microsoft Graph does not find another admin’s chat', async () => {
     const admins = [kim.id, omar.id]
-    const away = new TenantError('graph-429', 'Microsoft Graph has too many calls.', { retryable: true })
+    const away = new TenantError('graph-429', asWritten('Microsoft Graph has too many calls.'), { retryable: true })
     at('2027-04-08T10:00:00Z')
     findChat = () => Promise.reject(away)
     expect((await turn({ admins })).map((one) => one.split(' ')[0])).toContain('Omar')

@@ -4,6 +4,7 @@ import { createPacedChats, ownLimits } from '../../src/bot/channel/chat-pace.ts'
 import { createOutbox } from '../../src/bot/notifications/outbox.ts'
 import type { CardJson } from '../../src/cards/index.ts'
 import {
+  asWritten,
   type CardOrder,
   type CardPlace,
   mostLinks,
@@ -214,7 +215,7 @@ describe('the links of many requests of one person', () => {
     const requests = await several(3)
     const order = await bundleFor(requests[0])
     answer = () => {
-      throw new TenantError('chat-rejected', 'The connector rejected the card.', { retryable: false })
+      throw new TenantError('chat-rejected', asWritten('The connector rejected the card.'), { retryable: false })
     }
     await expect(system.deliverCard(crowdedChat(), order, 1)).rejects.toThrow('rejected')
     expect(await bundledNow(requests)).toHaveLength(3)

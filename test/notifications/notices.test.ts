@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Outbox, Person, SendResult } from '../../src/core/index.ts'
+import { asWritten, type Outbox, type Person, type SendResult } from '../../src/core/index.ts'
 import { kim, omar, priya, tenantId, withCore } from '../support/core.ts'
 
 describe('a notice', () => {
@@ -24,7 +24,7 @@ describe('a notice', () => {
   /** Stores that the service has been red since that day, or was red until now. */
   const turns = async (day: keyof typeof days, state: 'red' | 'well' = 'red') => {
     const { healthWatch } = core.ports
-    const parts = [{ name: 'graph', state: 'red', says: 'fails', problem: 'As told.' } as const]
+    const parts = [{ name: 'graph', state: 'red', says: 'fails', problem: asWritten('As told.') } as const]
     const until = state === 'red' ? since(day) : '2026-11-20T10:00:00.000Z'
     await healthWatch.put(tenantId, { state, since: until, turning: null, red: { since: since(day), parts } })
   }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createOutbox } from '../../src/bot/notifications/outbox.ts'
 import type { CardJson } from '../../src/cards/index.ts'
-import type { CardKey, Person, Request } from '../../src/core/index.ts'
+import { asWritten, type CardKey, type Person, type Request } from '../../src/core/index.ts'
 import { requestOf, siteRoot, stageOf } from '../support/card-requests.ts'
 import { actionsOf, textOf } from '../support/cards.ts'
 import { actorOf, approversGroup, dana, kim, omar, priya, tenantId, withCore } from '../support/core.ts'
@@ -185,7 +185,7 @@ describe('the card of a person who has lost the right that it needs', () => {
     const since = '2026-11-01T10:00:00.000Z'
     await core.ports.healthWatch.put(tenantId, {
       ...{ state: 'red', since, turning: null },
-      red: { since, parts: [{ name: 'graph', state: 'red', says: 'fails', problem: 'As told.' }] },
+      red: { since, parts: [{ name: 'graph', state: 'red', says: 'fails', problem: asWritten('As told.') }] },
     })
     const health = { tenantId, personId: omar.id, notice: `health:red:${since}` } as const
     await ruledBy(priya).deliverCard(outbox, health, 1)

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
-import { type HealthPart, TenantError } from '../../src/core/index.ts'
+import { asWritten, type HealthPart, TenantError } from '../../src/core/index.ts'
 import { actorOf, kim, priya, tenantWith, withCore } from '../support/core.ts'
 import { engines } from '../support/database.ts'
 
 const run = { lastAttempt: true, signal: new AbortController().signal }
 const refuse = async () => {
-  throw new TenantError('refused', 'SharePoint refuses the site.', { retryable: false })
+  throw new TenantError('refused', asWritten('SharePoint refuses the site.'), { retryable: false })
 }
 
 it.each(engines.map((engine) => [engine, withCore(engine)] as const))(

@@ -76,7 +76,7 @@ function world() {
     },
     tenant: {
       health: async (): Promise<ServiceHealth[]> => [
-        { name: 'graph', milliseconds: 5, ...(state.isBroken && { problem: 'It fails.' }) },
+        { name: 'graph', milliseconds: 5, ...(state.isBroken && { problem: asWritten('It fails.') }) },
       ],
     },
     ownHealth: {

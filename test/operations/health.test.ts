@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { apiTexts } from '../../src/cards/index.ts'
 import { strings } from '../../src/cards/shared/messages.ts'
 import {
+  asWritten,
   endpointOf,
   failingKinds,
   type HealthFacts,
@@ -99,7 +100,7 @@ const anyFacts = fc
     certificate: fc.record({
       endsAt: fc.option(anyDate),
       startsAt: fc.option(anyDate, { nil: undefined }),
-      problem: fc.option(fc.string(), { nil: undefined }),
+      problem: fc.option(fc.string().map(asWritten), { nil: undefined }),
     }),
     botSecret: fc.option(fc.record({ endsAt: fc.option(anyDate) }), { nil: undefined }),
   })

@@ -1,10 +1,23 @@
 import { describe, expect, it } from 'vitest'
-import { createCheckResults, type DefinedCheck, type HealthPart, partsOf, runCheck } from '../../src/core/index.ts'
+import {
+  asWritten,
+  because,
+  createCheckResults,
+  type DefinedCheck,
+  type HealthPart,
+  partsOf,
+  runCheck,
+} from '../../src/core/index.ts'
 
 type Ports = { readonly clock: { now(): Date }; readonly checkResults: ReturnType<typeof createCheckResults> }
 
 const good: HealthPart = { name: 'extension', state: 'green', says: 'extensionGood' }
-const bad: HealthPart = { name: 'extension', state: 'red', says: 'extensionUnknown', problem: 'It is unknown.' }
+const bad: HealthPart = {
+  name: 'extension',
+  state: 'red',
+  says: 'extensionUnknown',
+  problem: asWritten('It is unknown.'),
+}
 
 /** A check with a result of the test's choice, and a clock that the test moves. */
 function world(keptSeconds = 300) {
@@ -85,7 +98,11 @@ describe('a periodic check', () => {
   it('reports the reason if it never got an answer', async () => {
     const { state, read } = world()
     state.finds = new Error('The directory is away.', { cause: new Error('Microsoft Graph answered 503.') })
-    expect(await read()).toMatchObject({ state: 'amber', says: 'notChecked', problem: 'Microsoft Graph answered 503.' })
+    expect(await read()).toMatchObject({
+      state: 'amber',
+      says: 'notChecked',
+      problem: asWritten('Microsoft Graph answered 503.'),
+    })
   })
 
   it('has no part while it must not start yet', async () => {
@@ -103,7 +120,7 @@ describe('a periodic check', () => {
     const { check, context } = world()
     const parts = await runCheck({ ...check, run: () => new Promise(() => undefined) }, context)
     expect(parts).toMatchObject([
-      { name: 'extension', says: 'notChecked', problem: 'There was no answer within 0.2 seconds.' },
+      { name: 'extension', says: 'notChecked', problem: because('checkTimedOut', { seconds: 0.2 }) },
     ])
   })
 })

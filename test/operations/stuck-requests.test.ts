@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
 import {
+  asWritten,
   attentionOf,
   deadlines,
   type OwnHealth,
@@ -162,7 +163,7 @@ describe('an admin', () => {
     }
     const services: ServiceHealth[] = [
       { name: 'graph', milliseconds: 12 },
-      { name: 'exchange', milliseconds: 5000, problem: 'It did not answer in 5 seconds.' },
+      { name: 'exchange', milliseconds: 5000, problem: asWritten('It did not answer in 5 seconds.') },
     ]
     const now = new Date(start + 1000)
     const provisioning = core.with({
@@ -177,7 +178,7 @@ describe('an admin', () => {
       ...{ state: 'red', at: now, version: '1.2.3', startedAt: own.startedAt },
       parts: [
         { name: 'database', state: 'red', says: 'silent', sinceAt: now.toISOString() },
-        { name: 'exchange', state: 'red', says: 'fails', problem: 'It did not answer in 5 seconds.' },
+        { name: 'exchange', state: 'red', says: 'fails', problem: asWritten('It did not answer in 5 seconds.') },
         { name: 'graph', state: 'green', says: 'answers', milliseconds: 12 },
         { name: 'signIn', state: 'green', says: 'notSignedIn', tokens: 0 },
         { name: 'certificate', state: 'green', says: 'certificateNotNeeded' },

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { type Ports, type RequestForSite, TenantError } from '../../src/core/index.ts'
+import { asWritten, type Ports, type RequestForSite, TenantError } from '../../src/core/index.ts'
 import { requests } from '../support/card-requests.ts'
 import { asSite, tenantId, withCore } from '../support/core.ts'
 
@@ -35,7 +35,7 @@ describe('a directory poll for the group of a site', () => {
 
   it.each([true, false])('orders the next one after a refusal of the directory; retryable: %s', async (retryable) => {
     const requestId = await stored()
-    const refuse = () => Promise.reject(new TenantError('refused', 'The directory refuses.', { retryable }))
+    const refuse = () => Promise.reject(new TenantError('refused', asWritten('The directory refuses.'), { retryable }))
     await expect(poll(requestId, 0, since(20), refuse)).rejects.toThrow('The directory refuses.')
     expect(await nextAfter(requestId, 0)).toEqual(since(30))
     expect(await poll(requestId, 1, since(30))).toEqual(since(40))

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import {
+  asWritten,
   type DeadLetter,
   type GivenUpJob,
   provisioningRequest,
@@ -126,7 +127,7 @@ describe('a request whose job became a dead letter', () => {
     const request = await stored({ status: 'provisioning', steps: stepsUntil(2) })
     await giveUp(request)
     const letter = { letterId: randomUUID(), job: 'provision', payload: { v: 1, requestId: request.requestId } }
-    const letters = [{ ...letter, problem: failure.message, at: new Date() }]
+    const letters = [{ ...letter, problem: asWritten(failure.message), at: new Date() }]
     const provisioning = core.with({
       deadLetters: {
         list: async () => letters,
@@ -137,7 +138,7 @@ describe('a request whose job became a dead letter', () => {
     })
     const admin = actorOf(priya, true)
     const page = await provisioning.listDeadLetters(admin, { limit: 5 })
-    expect(page).toMatchObject({ total: 1, jobs: [{ job: 'provision', problem: failure.message }] })
+    expect(page).toMatchObject({ total: 1, jobs: [{ job: 'provision', problem: asWritten(failure.message) }] })
     await provisioning.replayDeadLetter(admin, { letterId: letter.letterId })
     expect(letters).toEqual([])
     expect(await now(request)).toMatchObject({ status: 'queued' })
@@ -153,7 +154,7 @@ describe('a request whose job became a dead letter', () => {
     await giveUp(request)
     const payload = { v: 1, requestId: request.requestId }
     const at = new Date(Date.now() - 1000)
-    const letter = { letterId: randomUUID(), job: 'provision', payload, problem: failure.message, at }
+    const letter = { letterId: randomUUID(), job: 'provision', payload, problem: asWritten(failure.message), at }
     const unexpected = () => Promise.reject(new Error('nobody looks after it again'))
     const provisioning = core.with({
       deadLetters: { list: async () => [letter], find: async () => letter, settle: unexpected, replay: unexpected },
@@ -174,7 +175,7 @@ describe('a request whose job became a dead letter', () => {
       const at = new Date(Date.UTC(2026, 10, 20) + Math.floor(index / 3) * 1000)
       const [job, payload] =
         index % 10 === 0 ? ['provision', { v: 1, requestId: succeeded.requestId }] : ['catch-up', {}]
-      return { letterId: randomUUID(), job: String(job), payload, problem: `number ${index}`, at }
+      return { letterId: randomUUID(), job: String(job), payload, problem: asWritten(`number ${index}`), at }
     })
     const provisioning = core.with({
       deadLetters: {
@@ -208,7 +209,7 @@ describe('a request whose job became a dead letter', () => {
     expect(await now(request)).toEqual(request)
     const payloads = [{ requestId }, { v: 0, request: requestId }, null]
     const letters: DeadLetter[] = payloads.map((payload) => {
-      return { letterId: randomUUID(), job: 'provision', payload, problem: failure.message, at: new Date() }
+      return { letterId: randomUUID(), job: 'provision', payload, problem: asWritten(failure.message), at: new Date() }
     })
     const find = async (id: string) => letters.find(({ letterId }) => letterId === id)
     const dismissed: string[] = []

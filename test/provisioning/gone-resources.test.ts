@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Core, type SiteStepInput, siteSteps, TenantError } from '../../src/core/index.ts'
+import { asWritten, type Core, type SiteStepInput, siteSteps, TenantError } from '../../src/core/index.ts'
 import { actorOf, approversGroup, kim, tenantWith, withCore } from '../support/core.ts'
 import { engines } from '../support/database.ts'
 
@@ -84,7 +84,7 @@ describe.each(engines)('a quota of resources, %s', (engine) => {
       expect(await refusal(`${kind}-three`)).toBe('quota-reached')
       later(2)
       const refuses = async () => {
-        throw new TenantError('permission-missing', 'The service may not read this.', { retryable: false })
+        throw new TenantError('permission-missing', asWritten('The service may not read this.'), { retryable: false })
       }
       const { directory } = core.ports
       await check({ directory: { ...directory, people: refuses, groupName: refuses, isSiteAddressFree: refuses } })

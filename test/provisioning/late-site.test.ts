@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import {
+  asWritten,
   attentionOf,
   isStillDue,
   longestInterval,
@@ -182,7 +183,7 @@ describe('a late site', () => {
     const refuses = (code: string, retryable: boolean) =>
       tenantWith({
         'wait-for-site': async () => {
-          throw new TenantError(code, 'SharePoint does not answer.', { retryable, status: 503 })
+          throw new TenantError(code, asWritten('SharePoint does not answer.'), { retryable, status: 503 })
         },
       })
     const lastAttemptAt = (seconds: number, tenant = refuses('unavailable', true)) =>

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
+  asWritten,
+  because,
   type Check,
   type CheckName,
   checkNames,
@@ -125,7 +127,7 @@ describe('a mailbox', () => {
     const { calls, tenant } = recording({
       'create-mailbox': async () => ({ done: true, made: { ...kept, ...waited } }),
     })
-    const refuse = async () => Promise.reject(new TenantError('x', 'No.', { retryable: false }))
+    const refuse = async () => Promise.reject(new TenantError('x', asWritten('No.'), { retryable: false }))
     await run({ ...tenant, mailboxSteps: { ...tenant.mailboxSteps, 'ready-check': refuse } }, requestId)
     expect((await stored(requestId)).progress).toEqual({ ...kept, ...waited })
     await core.provisioning.retryRequest(admin, { requestId })
@@ -143,9 +145,10 @@ describe('a mailbox', () => {
 
   it('fails at a ready check with faults, stays in the tenant, and people are notified', async () => {
     const { requestId } = await submitted()
+    const missing = because('peopleMissing', { count: 1, people: { all: ['Dana Fox'] } })
     const checks: Check[] = [
       { name: 'address', ok: true, detail: '' },
-      { name: 'fullAccess', ok: false, detail: 'Dana Fox is missing' },
+      { name: 'fullAccess', ok: false, detail: 'Dana Fox is missing', reason: missing },
       { name: 'visibility', ok: false, detail: '' },
     ]
     await run(recording({ 'ready-check': async () => ({ done: true, made: {}, checks }) }).tenant, requestId)
@@ -183,7 +186,7 @@ describe('a mailbox', () => {
     const { requestId, address } = await submitted()
     const [name = ''] = address.split('@')
     core.world.taken.add(address)
-    const taken = new TenantError('name-taken', `${address} belongs to somebody else.`, { retryable: false })
+    const taken = new TenantError('name-taken', asWritten(`${address} belongs to somebody else.`), { retryable: false })
     await run(recording({ 'create-mailbox': () => Promise.reject(taken) }).tenant, requestId)
     const { status, problem } = await stored(requestId)
     expect([status, problem?.code, problem?.step, problem?.suggestion]).toEqual([
@@ -196,7 +199,7 @@ describe('a mailbox', () => {
 
   it('fails without a suggestion if its name is taken while the tenant does not answer', async () => {
     const { requestId } = await submitted()
-    const taken = new TenantError('name-taken', 'It belongs to somebody else.', { retryable: false })
+    const taken = new TenantError('name-taken', asWritten('It belongs to somebody else.'), { retryable: false })
     const refuse = async () => {
       core.world.up = false
       throw taken
@@ -204,13 +207,18 @@ describe('a mailbox', () => {
     await run(recording({ 'create-mailbox': refuse }).tenant, requestId)
     core.world.up = true
     const { problem } = await stored(requestId)
-    expect(problem).toEqual({ code: 'name-taken', detail: 'It belongs to somebody else.', step: 'create-mailbox' })
+    expect(problem).toMatchObject({
+      code: 'name-taken',
+      detail: 'It belongs to somebody else.',
+      step: 'create-mailbox',
+    })
+    expect(problem).not.toHaveProperty('suggestion')
   })
 
   it('keeps its first start time after failures and retries, to recognise its own mailbox', async () => {
     const { requestId } = await submitted()
     const began = new Date('2026-11-20T10:00:00.000Z')
-    const away = new TenantError('unavailable', 'Exchange is away.', { retryable: true })
+    const away = new TenantError('unavailable', asWritten('Exchange is away.'), { retryable: true })
     const { calls, tenant } = recording({ 'create-mailbox': () => Promise.reject(away) })
     await expect(run(tenant, requestId, { now: began })).rejects.toThrow('Exchange is away.')
     await run(tenant, requestId, { lastAttempt: true, now: new Date('2026-11-20T10:05:00.000Z') })

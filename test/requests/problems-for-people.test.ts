@@ -2,11 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import {
+  asWritten,
+  because,
   entryDataFor,
   problemForPeople,
-  problemTexts,
   publicCode,
-  requestFor,
+  publicReasons,
+  sentenceOf,
   TenantError,
   viewFor,
 } from '../../src/core/index.ts'
@@ -44,7 +46,7 @@ describe('a problem for people who are not admins', () => {
       const { requestId } = await core.provisioning.submitSite(asKim, { body })
       const tenant = tenantWith({
         'create-site': async () => {
-          throw new TenantError(code, detail, { retryable: false })
+          throw new TenantError(code, asWritten(detail), { retryable: false })
         },
       })
       await core
@@ -86,8 +88,9 @@ describe('a problem for people who are not admins', () => {
     // A person with an unreadable account cannot send requests, so no request has this problem.
     // Only the check of an installation checks whether the commands of Exchange exist.
     const notOfRequests = ['account-unreadable', 'cmdlet-missing']
-    expect(codes.filter((code) => !Object.hasOwn(problemTexts, code) && !notOfRequests.includes(code))).toEqual([])
-    for (const text of Object.values(problemTexts)) if (text !== 'own') expect(text).not.toMatch(internal)
+    expect(codes.filter((code) => !Object.hasOwn(publicReasons, code) && !notOfRequests.includes(code))).toEqual([])
+    for (const key of Object.values(publicReasons))
+      if (key !== 'own') expect(sentenceOf(because(key))).not.toMatch(internal)
     expect(publicCode('something new')).toBe('refused')
   })
 
@@ -98,7 +101,7 @@ describe('a problem for people who are not admins', () => {
     })
     const request = await core.provisioning.readRequest(actorOf(kim), { requestId })
     const problem = { code: 'timeout', detail: 'Microsoft Graph did not answer in time while creating the group.' }
-    expect(requestFor({ ...request, problem }, { isAdmin: false }).problem).toEqual({
+    expect(viewFor({ ...request, problem }, { isAdmin: false }).problem).toEqual({
       code: 'timeout',
       detail: 'Microsoft 365 did not answer.',
     })

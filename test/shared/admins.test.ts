@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { type Directory, TenantError } from '../../src/core/index.ts'
+import { asWritten, type Directory, TenantError } from '../../src/core/index.ts'
 import { actorOf, dana, kim, withCore } from '../support/core.ts'
 import { answersSignIn, connectTo, sendJson, startServer } from '../support/microsoft365.ts'
 import { refusal } from '../support/refusal.ts'
@@ -101,7 +101,7 @@ describe('an admin', () => {
     const failing: Directory = {
       ...directory,
       person: async (id) => {
-        if (away) throw new TenantError('unreachable', 'It is away.', { retryable: true })
+        if (away) throw new TenantError('unreachable', asWritten('It is away.'), { retryable: true })
         return people.some((one) => one.id === id) ? directory.person(id) : undefined
       },
     }

@@ -7,7 +7,7 @@ import { refusal } from '../support/refusal.ts'
 import { templates, withService } from '../support/service.ts'
 
 const hidden =
-  'Microsoft Graph does not show whether accounts are enabled, so the service refuses everybody. Grant the app registration the application permission User.Read.All, with admin consent'
+  'Microsoft Graph does not show whether accounts are enabled. So the service refuses everybody. Grant the app registration the application permission User.Read.All, with admin consent'
 
 describe('a directory that hides whether accounts are enabled', () => {
   const service = withService()

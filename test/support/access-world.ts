@@ -4,6 +4,7 @@ import { GuardedAdapter } from '../../src/bot/channel/adapter.ts'
 import { createBot } from '../../src/bot/index.ts'
 import {
   type ApprovalStage,
+  asWritten,
   type Core,
   type DeadLetter,
   type Delivery,
@@ -177,7 +178,7 @@ export function withAccessWorld() {
     /** Creates a dead letter for the request. */
     letter({ requestId }: Request): string {
       const letterId = randomUUID()
-      const job = { job: 'notify', payload: { requestId }, problem: 'It failed.', at: new Date() }
+      const job = { job: 'notify', payload: { requestId }, problem: asWritten('It failed.'), at: new Date() }
       letters.splice(0, letters.length, { letterId, ...job })
       return letterId
     },

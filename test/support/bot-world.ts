@@ -3,6 +3,7 @@ import { beforeAll } from 'vitest'
 import { Bot } from '../../src/bot/channel/bot.ts'
 import type { BotServices } from '../../src/bot/index.ts'
 import {
+  asWritten,
   type Core,
   createCheckResults,
   createCore,
@@ -109,7 +110,7 @@ export function withBotWorld(): BotWorld {
   }
   const inDirectory = <T>(answer: T, away = world.directoryAway): Promise<T> =>
     away
-      ? Promise.reject(new TenantError('unavailable', 'Graph answered 503.', { retryable: true }))
+      ? Promise.reject(new TenantError('unavailable', asWritten('Graph answered 503.'), { retryable: true }))
       : Promise.resolve(answer)
   beforeAll(async () => {
     const stores = createStores(store.database)
@@ -172,7 +173,11 @@ export function withBotWorld(): BotWorld {
         health: async () => [
           { name: 'graph', milliseconds: 41 },
           { name: 'sharePoint', milliseconds: 67 },
-          { name: 'exchange', milliseconds: 5000, problem: 'Exchange Online did not answer within 5 seconds.' },
+          {
+            name: 'exchange',
+            milliseconds: 5000,
+            problem: asWritten('Exchange Online did not answer within 5 seconds.'),
+          },
         ],
       },
       connection: localConnection,
@@ -267,7 +272,7 @@ export async function requested(
 /** Stores a request that the tenant refused to create, with this error text. */
 export async function failedRequest(world: BotWorld, displayName: string, { who = 'kim' as Who } = {}) {
   const { requestId, reference } = await requested(world, displayName, { who, approval: false })
-  world.stepRefusal = new TenantError('quota', 'The quota of sites is used up.', { retryable: false })
+  world.stepRefusal = new TenantError('quota', asWritten('The quota of sites is used up.'), { retryable: false })
   await world.provisioning.system.provision(requestId, { lastAttempt: true, signal: AbortSignal.timeout(10_000) })
   world.stepRefusal = undefined
   return { requestId, reference }

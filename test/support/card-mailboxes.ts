@@ -1,13 +1,15 @@
 import {
+  because,
   type CheckName,
   type Draft,
   type MailboxPlan,
   type MailboxStep,
+  problemOf,
   type RequestForMailbox,
   type RequestStep,
   snapshot,
 } from '../../src/core/index.ts'
-import { at, dana, kim, omar, requestId, sam, stageOf, templateOf, tenantId } from './card-world.ts'
+import { at, checksFailed, dana, kim, omar, requestId, sam, stageOf, templateOf, tenantId } from './card-world.ts'
 
 /** The mailboxes that card samples show: a room in Zürich, customer support, a projector. */
 export const meetingRoom = templateOf({
@@ -141,6 +143,7 @@ export function mailboxOf(more: Partial<RequestForMailbox> = {}): RequestForMail
   }
 }
 
+const missingDana = because('peopleMissing', { count: 1, people: { all: ['Dana Fox'] } })
 const passed = (...names: CheckName[]) => names.map((name) => ({ name, ok: true, detail: '' }))
 const made = {
   status: 'succeeded',
@@ -202,7 +205,16 @@ export const mailboxes = {
         name: 'place',
         ok: false,
         notVisibleYet: true,
-        detail: 'capacity is empty instead of "12", tags is empty instead of "Whiteboard"',
+        detail: '',
+        reason: because('faults', {
+          faults: {
+            parts: [
+              because('valueEmpty', { property: 'capacity', wanted: '12' }),
+              because('valueEmpty', { property: 'tags', wanted: 'Whiteboard' }),
+            ],
+            between: ', ',
+          },
+        }),
       },
     ],
   }),
@@ -216,35 +228,36 @@ export const mailboxes = {
     steps: mailboxStepsUntil(7, { status: 'failed', attempts: 1 }),
     checks: [
       ...passed('address', 'mailboxType', 'signInBlocked', 'capacity', 'place', 'fullAccess'),
-      { name: 'sendAs', ok: false, detail: 'Nobody has it' },
+      { name: 'sendAs', ok: false, detail: '', reason: missingDana },
       { name: 'visibility', ok: true, detail: '' },
     ],
-    problem: {
-      code: 'ready-check',
-      detail: 'The resource was created, but differs from the request: sendAs (Nobody has it).',
-      step: 'ready-check',
-    },
+    problem: checksFailed('sendAs', missingDana),
     updatedAt: at('09:12'),
   }),
   nameTaken: mailboxOf({
     status: 'failed',
     steps: mailboxStepsUntil(0, { status: 'failed', attempts: 1 }),
-    problem: {
-      code: 'name-taken',
-      detail: 'Exchange refused New-Mailbox (ProxyAddressExistsException).',
-      step: 'create-mailbox',
-      suggestion: 'room-zrh-aurora-2',
-    },
+    problem: problemOf(
+      'name-taken',
+      because('takenButFree', {
+        reason: because('mailboxAddressTaken', { address: 'room-zrh-aurora@contoso.example' }),
+        address: 'room-zrh-aurora-2',
+      }),
+      { step: 'create-mailbox', suggestion: 'room-zrh-aurora-2' },
+    ),
     updatedAt: at('09:03'),
   }),
   refused: mailboxOf({
     status: 'failed',
     steps: mailboxStepsUntil(6, { status: 'failed', attempts: 5 }),
-    problem: {
-      code: 'ServerBusyException',
-      detail: 'Exchange refused Add-MailboxPermission (ServerBusyException): the server is too busy, try again later.',
-      step: 'grant-access',
-    },
+    problem: problemOf(
+      'ServerBusyException',
+      because('serviceAnsweredCode', {
+        ...{ service: 'Exchange Online', status: 400, error: 'ServerBusyException' },
+        purpose: because('grantingFullAccess'),
+      }),
+      { step: 'grant-access' },
+    ),
     updatedAt: at('09:09'),
   }),
   cancelled: mailboxOf({

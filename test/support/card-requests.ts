@@ -1,6 +1,8 @@
 import {
+  because,
   type Draft,
   type ListPage,
+  problemOf,
   type Request,
   type RequestForSite,
   type RequestStep,
@@ -11,6 +13,7 @@ import {
 import {
   approvedBy,
   at,
+  checksFailed,
   dana,
   kim,
   omar,
@@ -104,6 +107,8 @@ const createdAs = {
 const renamedUrl = `${siteRoot}${createdAs.alias}`
 
 /** One request in each situation with a different card. */
+const missingOmar = because('peopleMissing', { count: 1, people: { all: ['Omar Haddad'] } })
+
 export const requests = {
   waiting: requestOf(),
   addressTaken: requestOf({
@@ -138,12 +143,11 @@ export const requests = {
     status: 'provisioning',
     steps: stepsUntil(5, {
       ...{ status: 'running', attempts: 14, startedAt: at('09:41'), lateAt: at('09:56') },
-      problem: {
-        code: 'extension-not-accepted',
-        detail:
-          'Microsoft Graph does not know the schema extension svc_group on groups. Groups accept a new extension only after a delay, so the service retries. If this error stays, check that DIRECTORY_EXTENSION is the id of the extension in this tenant.',
-        step: 'link-group',
-      },
+      problem: problemOf(
+        'extension-not-accepted',
+        because('extensionRefused', { service: 'Microsoft Graph', extension: 'svc_group' }),
+        { step: 'link-group' },
+      ),
     }),
     progress: { siteId: 's', url },
     followUp: { state: 'late' },
@@ -175,19 +179,18 @@ export const requests = {
     ...queued,
     status: 'failed',
     steps: stepsUntil(1, { status: 'failed', attempts: 1, startedAt: '2026-11-18T09:41:00Z' }),
-    problem: {
-      code: 'site-not-ready',
-      detail:
-        'SharePoint did not complete the site in 48 hours. It may still do so: retry the request later, and the retry adopts the site. If no site appears, open a support request with Microsoft and give the address.',
-      step: 'wait-for-site',
-    },
+    problem: problemOf('site-not-ready', because('siteNotReady'), { step: 'wait-for-site' }),
     updatedAt: at('09:44'),
   }),
   failed: requestOf({
     ...queued,
     status: 'failed',
     steps: stepsUntil(2, { status: 'failed', attempts: 5 }),
-    problem: { code: 'unavailable', detail: 'The directory did not answer', step: 'add-owners' },
+    problem: problemOf(
+      'unavailable',
+      because('serviceSilent', { service: 'Microsoft Graph', purpose: because('addingToSiteOwners') }),
+      { step: 'add-owners' },
+    ),
     updatedAt: at('09:44'),
   }),
   /** Its process was killed in each attempt. */
@@ -195,11 +198,7 @@ export const requests = {
     ...queued,
     status: 'failed',
     steps: stepsUntil(2, { status: 'failed', attempts: 14 }),
-    problem: {
-      code: 'interrupted',
-      detail: 'The service was stopped unexpectedly each time that it ran this step.',
-      step: 'add-owners',
-    },
+    problem: problemOf('interrupted', because('stepInterrupted'), { step: 'add-owners' }),
     retryAt: at('11:20'),
     updatedAt: at('10:20'),
   }),
@@ -208,12 +207,15 @@ export const requests = {
     ...queued,
     status: 'failed',
     steps: stepsUntil(1, { status: 'failed', attempts: 1 }),
-    problem: {
-      code: 'permission-missing',
-      detail:
-        'Microsoft Graph answered 403 while waiting for the site: the app registration lacks the application permission Sites.Read.All. Grant it with admin consent. A change takes effect within a minute. Then retry.',
-      step: 'wait-for-site',
-    },
+    problem: problemOf(
+      'permission-missing',
+      because('permissionLacking', {
+        ...{ service: 'Microsoft Graph', status: 403, purpose: because('waitingForSite') },
+        lacked: because('lackedPermissions', { count: 1, names: 'Sites.Read.All' }),
+        remedy: because('grantPermissions', { count: 1 }),
+      }),
+      { step: 'wait-for-site' },
+    ),
     updatedAt: at('09:44'),
   }),
   /** The site is on a second host of the tenant. */
@@ -221,12 +223,9 @@ export const requests = {
     ...queued,
     status: 'failed',
     steps: stepsUntil(1, { status: 'failed', attempts: 1 }),
-    problem: {
-      code: 'foreign-address',
-      detail:
-        'The site is on contosoeur.sharepoint.com. SHAREPOINT_URL does not list this host. If the host is yours, add it to SHAREPOINT_URL. Then restart the service and retry.',
+    problem: problemOf('foreign-address', because('hostForeign', { host: 'contosoeur.sharepoint.com' }), {
       step: 'wait-for-site',
-    },
+    }),
     updatedAt: at('09:44'),
   }),
   /** Chosen people cannot receive their roles. */
@@ -234,10 +233,10 @@ export const requests = {
     ...queued,
     status: 'failed',
     steps: stepsUntil(0, { status: 'failed', attempts: 1 }),
+    // Requests of earlier versions have only the sentence.
     problem: {
       code: 'people-unavailable',
-      detail:
-        'Omar Haddad has left the organisation. The account of Priya Nair is blocked. Send a new request without these people.',
+      detail: 'Omar Haddad has left the organisation.',
       step: 'create-site',
       people: [
         { ...omar, why: 'gone' },
@@ -253,14 +252,10 @@ export const requests = {
     steps: stepsUntil(4, { status: 'failed', attempts: 1 }),
     checks: [
       { name: 'siteOpens', ok: true, detail: '' },
-      { name: 'owners', ok: false, detail: 'The group has the owners Kim Lee.' },
+      { name: 'owners', ok: false, detail: '', reason: missingOmar },
       { name: 'label', ok: true, detail: '' },
     ],
-    problem: {
-      code: 'ready-check',
-      detail: 'The resource was created, but differs from the request: owners (The group has the owners Kim Lee.).',
-      step: 'ready-check',
-    },
+    problem: checksFailed('owners', missingOmar),
     updatedAt: at('09:46'),
   }),
   rejected: requestOf({

@@ -22,6 +22,7 @@ import {
   attentionOf,
   because,
   type GivenUpJob,
+  problemOf,
   type Queue,
   type QueueEntry,
   type Request,
@@ -56,7 +57,11 @@ export const stuckEntries: readonly QueueEntry[] = [
   ),
 ]
 const atLate = '2026-11-20T09:56:00Z'
-const outage = { code: 'unavailable', detail: 'SharePoint does not answer (503).', step: 'wait-for-site' } as const
+const outage = problemOf(
+  'unavailable',
+  because('serviceAnswered', { service: 'SharePoint', status: 503, purpose: because('findingSite') }),
+  { step: 'wait-for-site' },
+)
 const lateEntries: readonly QueueEntry[] = [
   entryOf(requests.delayed, atLate),
   entryOf(withStep({ ...requests.delayed, number: 1046 }, 'wait-for-site', { problem: outage }, later), atLate),
@@ -73,15 +78,15 @@ const givenUp = (more: Partial<GivenUpJob>): GivenUpJob => ({
   letterId: '44444444-dddd-4ddd-8ddd-000000000001',
   isOver: false,
   job: 'notify',
-  problem: 'The chat does not take cards just now.',
+  problem: because('chatRefusesCards'),
   at: new Date('2026-11-20T09:58:00Z'),
   request: requests.ready,
   ...more,
 })
 export const givenUpJobs: readonly GivenUpJob[] = [
   givenUp({}),
-  givenUp({ job: 'provision', problem: 'the process died each time it ran', request: requests.failed }),
-  givenUp({ job: 'catch-up', problem: 'The database does not answer.', request: undefined }),
+  givenUp({ job: 'provision', problem: because('jobInterrupted'), request: requests.failed }),
+  givenUp({ job: 'catch-up', problem: because('storeAway'), request: undefined }),
 ]
 
 const person = ({ id, displayName, userPrincipalName }: typeof sam) => ({ id, displayName, userPrincipalName })

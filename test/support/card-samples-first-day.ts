@@ -10,12 +10,14 @@ import {
   template,
   templateFromStarter,
 } from '../../src/core/index.ts'
+import { lackingReason, permissions } from '../../src/microsoft365/wire/index.ts'
 import { dana, sam, viewerOf } from './card-requests.ts'
 import { type Sample, sample } from './card-sample.ts'
 import { approvers } from './card-template.ts'
 import { factsOf } from './health-facts.ts'
 import { faultSaying } from './refusal.ts'
 
+const permissionsNamed = (...names: readonly string[]) => permissions.filter(({ name }) => names.includes(name))
 const asSam = viewerOf(sam, { isAdmin: true })
 const id = '7e57ed00-0000-4000-8000-0000000000f1'
 const { displayName } = sam
@@ -29,15 +31,13 @@ const troubled = judgeHealth(
         name: 'sharePoint',
         milliseconds: 210,
         trouble: 'permissionMissing',
-        problem:
-          'SharePoint: the app registration lacks the application permission Sites.FullControl.All. Grant it with admin consent. A change takes effect within a minute. Sites.FullControl.All creates sites.',
+        problem: lackingReason('SharePoint', permissionsNamed('Sites.FullControl.All')),
       },
       {
         name: 'exchange',
         milliseconds: 340,
         trouble: 'permissionMissing',
-        problem:
-          'Exchange Online answered 403: the app registration lacks the directory role Exchange Administrator. Assign it to the registration in Entra ID. A change takes effect within minutes.',
+        problem: lackingReason('Exchange Online', permissionsNamed('Exchange Administrator')),
       },
     ],
   }),

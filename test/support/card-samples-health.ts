@@ -1,6 +1,7 @@
 import { keyProbe } from '../../src/app/audit-key.ts'
 import { adminHealthCard, adminHealthView } from '../../src/cards/operations/admin-health.ts'
 import {
+  because,
   endpointOf,
   type HealthPart,
   type HealthReport,
@@ -17,6 +18,7 @@ import {
   reportOf,
   type ServiceTraffic,
 } from '../../src/core/index.ts'
+import { lackingReason, permissionMissing, permissions } from '../../src/microsoft365/wire/index.ts'
 import { requests, sam, viewerOf } from './card-requests.ts'
 import { type Sample, sample } from './card-sample.ts'
 import { factsOf, installationParts, trafficOf } from './health-facts.ts'
@@ -35,24 +37,29 @@ const endpoint = {
   failingSince: asSam.now.toISOString(),
 }
 const ofTemplate = (templateId: string, more: object = {}) => ({ ...endpoint, templateId, ...more })
-const signInProblem =
-  'Entra ID refused to sign the service in (AADSTS700027). An administrator has to check its registration.'
+const signInProblem = because('signInRefused', { service: 'Entra ID', error: 'AADSTS700027' })
+const permissionsNamed = (...names: readonly string[]) => permissions.filter(({ name }) => names.includes(name))
 const permission = health({
   services: [
     {
       name: 'graph',
       milliseconds: 182.4,
       trouble: 'permissionMissing',
-      problem:
-        'Microsoft Graph: the app registration lacks the application permissions Group.ReadWrite.All, User.EnableDisableAccount.All and Sites.Read.All. Grant them with admin consent. A change takes effect within a minute. Group.ReadWrite.All creates groups for sites, changes their owners and checks names. User.EnableDisableAccount.All blocks sign-in to the accounts of new mailboxes. Sites.Read.All finds the address of a new site, sites with similar names, and former addresses.',
+      problem: lackingReason(
+        'Microsoft Graph',
+        permissionsNamed('Group.ReadWrite.All', 'User.EnableDisableAccount.All', 'Sites.Read.All'),
+      ),
     },
     { name: 'sharePoint', milliseconds: 210 },
     {
       name: 'exchange',
       milliseconds: 340,
       trouble: 'permissionMissing',
-      problem:
-        'Exchange Online answered 403 while looking the mailbox up: the app registration lacks the directory role Exchange Administrator. Assign it to the registration in Entra ID. A change takes effect within minutes. Then retry.',
+      problem: permissionMissing(
+        ...(['Exchange Online', because('findingMailbox'), 403] as const),
+        permissionsNamed('Exchange Administrator'),
+        new Error('forbidden'),
+      ).reason,
     },
   ],
 })
@@ -72,13 +79,13 @@ const troubles = health({
       name: 'sharePoint',
       milliseconds: 80,
       trouble: 'throttled',
-      problem: 'SharePoint answered 429 while checking its health.',
+      problem: because('serviceAnswered', { service: 'SharePoint', status: 429, purpose: because('checkingHealth') }),
     },
     {
       name: 'exchange',
       milliseconds: 340,
       trouble: 'refused',
-      problem: 'Exchange answered 401: User is not allowed to call Get-Mailbox.',
+      problem: because('exchangeRoleLacking', { service: 'Exchange Online', purpose: because('findingMailbox') }),
     },
   ],
   endpoints: [
@@ -100,7 +107,7 @@ const everything = health({
   signIn: { tokens: [], refusal: { at: asSam.now, problem: signInProblem, isFinal: true } },
   certificate: {
     endsAt: inDays(-1),
-    problem: 'The file is incomplete: a block begins and does not end. Copy the whole file again.',
+    problem: because('pemIncomplete'),
   },
   botSecret: { endsAt: inDays(-400) },
   endpoints: [endpoint],
@@ -112,26 +119,45 @@ const unfinished = installationParts(asSam.now, [
     {
       name: 'Sites.Read.All',
       trouble: 'permissionMissing',
-      problem:
-        'Sites.Read.All: Microsoft Graph answered 403 while checking a permission: the app registration lacks the application permission Sites.Read.All. Grant it with admin consent. A change takes effect within a minute. Then retry.',
+      problem: because('aboutProbe', {
+        subject: 'Sites.Read.All',
+        reason: permissionMissing(
+          ...(['Microsoft Graph', because('checkingPermission'), 403] as const),
+          permissionsNamed('Sites.Read.All'),
+          new Error('forbidden'),
+        ).reason,
+      }),
     },
   ]),
   ...judgeExtension({
     name: 'svc_group',
     trouble: 'refused',
-    problem: 'svc_group: Groups of this tenant have no schema extension of this name with the property requestId.',
+    problem: because('aboutProbe', {
+      subject: 'svc_group',
+      reason: because('extensionUnknown', { property: 'requestId' }),
+    }),
   }),
   ...judgeCmdlets([
     {
       name: 'Set-Place',
       trouble: 'refused',
-      problem: 'Set-Place: Exchange Online does not know Set-Place for this registration.',
+      problem: because('aboutProbe', {
+        subject: 'Set-Place',
+        reason: because('cmdletUnknown', { cmdlet: 'Set-Place' }),
+      }),
     },
   ]),
-  ...judgeBotToken({ name: 'secret', trouble: 'refused', problem: 'Entra ID refused the secret (AADSTS7000215).' }),
+  ...judgeBotToken({
+    name: 'secret',
+    trouble: 'refused',
+    problem: because('secretRefused', { error: 'AADSTS7000215' }),
+  }),
   ...judgeEndpoint({
     answer: 'none',
-    problem: 'Cannot reach https://quartermaster.example/healthz (ECONNREFUSED).',
+    problem: because('addressUnreachable', {
+      url: 'https://quartermaster.example/healthz',
+      error: 'ECONNREFUSED',
+    }),
   }),
   ...judgeAdmins([{ id: '22222222-bbbb-4bbb-8bbb-000000000009', people: 0 }]),
   ...judgeTemplates({ count: 0, missing: [] }),
@@ -168,8 +194,9 @@ export const healthSamples: readonly Sample[] = [
       health({
         certificate: {
           endsAt: inDays(5),
-          problem:
-            'The file is a .pfx file (PKCS#12), not a PEM file. The service needs one PEM file with the private key and the certificate. Run: openssl pkcs12 -in service.pfx -out service.pem -noenc (OpenSSL 1.1: -nodes; add -legacy if OpenSSL 3 reports "unsupported").',
+          problem: because('fileIsPfx', {
+            converting: 'openssl pkcs12 -in service.pfx -out service.pem -noenc',
+          }),
         },
       }),
       asSam,

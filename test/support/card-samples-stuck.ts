@@ -9,7 +9,15 @@ import {
 import { adminStuckCard, adminStuckView } from '../../src/cards/operations/admin-stuck.ts'
 import { adminQueueCard, adminQueueView } from '../../src/cards/requests/admin-queue.ts'
 import { adminHelpCard, adminHelpView } from '../../src/cards/shared/help.ts'
-import { attentionOf, type LostPeople, type Person, type QueueEntry, type Request } from '../../src/core/index.ts'
+import {
+  attentionOf,
+  because,
+  type LostPeople,
+  type Person,
+  problemOf,
+  type QueueEntry,
+  type Request,
+} from '../../src/core/index.ts'
 import { mailboxOf, mailboxStepsUntil } from './card-mailboxes.ts'
 import { dana, kim, omar, priya, requestOf, requests, sam, stageOf, viewerOf } from './card-requests.ts'
 import { type Sample, sample } from './card-sample.ts'
@@ -40,10 +48,10 @@ const attended = (request: Request, lost: LostPeople = new Map()): QueueEntry =>
   const attention = attentionOf(request, asSam.now, lost)
   return { request, since: attention?.since ?? request.updatedAt, attention }
 }
-const throttled = {
-  code: 'TooManyRequests',
-  detail: 'Exchange has too much to do just now (429) and asks for patience.',
-}
+const throttled = problemOf(
+  'TooManyRequests',
+  because('serviceAnswered', { service: 'Exchange Online', status: 429, purpose: because('changingMailbox') }),
+)
 /** One entry for each reason besides the deadlines. */
 const blockedEntries: readonly QueueEntry[] = [
   attended({ ...requestOf({ number: 1050 }), approvals: [stageOf(1, [dana])] }, new Map([[dana.id, 'gone']])),

@@ -1,6 +1,6 @@
 import { healthTurnedCard, healthTurnedView } from '../../src/cards/notifications/health-turned.ts'
 import { adminHealthCard, adminHealthView } from '../../src/cards/operations/admin-health.ts'
-import { type HealthNotice, reportOf } from '../../src/core/index.ts'
+import { because, type HealthNotice, reportOf } from '../../src/core/index.ts'
 import { sam, viewerOf } from './card-requests.ts'
 import { type Sample, sample } from './card-sample.ts'
 
@@ -12,7 +12,7 @@ const turned = (parts: HealthNotice['parts'], until: string | null = null): Heal
 const database = { name: 'database', state: 'red', says: 'silent', sinceAt: '2026-11-20T09:01:40.000Z' } as const
 const exchange = {
   ...({ name: 'exchange', state: 'red', says: 'refuses' } as const),
-  problem: 'Exchange answered 401: User is not allowed to call Get-Mailbox.',
+  problem: because('serviceAnswered', { service: 'Exchange Online', status: 401, purpose: because('findingMailbox') }),
 } as const
 const still = { name: 'processes', state: 'red', says: 'processesStill', count: 0 } as const
 const late = { name: 'queue', state: 'red', says: 'late', waiting: 4100, oldestSeconds: 5400 } as const

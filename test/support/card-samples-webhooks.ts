@@ -167,7 +167,7 @@ const acts = [
   act(4, 'webhook-tested', { about: 'Service desk', status: 'not reachable (ECONNREFUSED)' }),
   act(5, 'webhook-switched-on', { about: 'Service desk', reason: 'gone' }),
   act(6, 'webhook-all-replayed', { about: 'Service desk', sent: 12 }),
-  act(7, 'job-replayed', { about: 'catch-up', job: 'catch-up', problem: 'The database does not answer.' }),
+  act(7, 'job-replayed', { about: 'catch-up', job: 'catch-up', problem: '', reason: because('storeAway') }),
   act(8, 'job-dismissed', { about: 'run-batch', job: 'run-batch', problem: 'the process died each time it ran' }),
   act(9, 'exported', {}),
 ]
@@ -179,7 +179,7 @@ const overJob: GivenUpJob = {
   letterId: '44444444-dddd-4ddd-8ddd-000000000002',
   isOver: true,
   job: 'run-batch',
-  problem: 'the process died each time it ran',
+  problem: because('jobInterrupted'),
   at: new Date('2026-11-20T09:58:00Z'),
   request: undefined,
 }

@@ -1,8 +1,13 @@
 import type { Viewer } from '../../src/cards/index.ts'
 import {
   type ApprovalStage,
+  because,
+  type CheckName,
   type Decision,
   type Person,
+  type Problem,
+  problemOf,
+  type Reason,
   type Template,
   template as templateSchema,
 } from '../../src/core/index.ts'
@@ -106,3 +111,9 @@ export const rejectedBy = (by: Person, time: string, comment: string): Decision 
   at: at(time),
   comment,
 })
+
+/** The problem of a request with one failed check. */
+export const checksFailed = (check: CheckName, fault: Reason): Problem =>
+  problemOf('ready-check', because('checksFailed', { faults: [because('checkFault', { check, fault })] }), {
+    step: 'ready-check',
+  })

@@ -3,6 +3,7 @@ import { beforeAll } from 'vitest'
 import {
   type Account,
   type Actor,
+  asWritten,
   type Candidate,
   type Core,
   createCheckResults,
@@ -246,7 +247,7 @@ const jobsIn = (database: Database): Ports['jobs'] => ({
 function directoryOf(world: World, database: Database): Directory {
   const ask = async <T>(what: string, answer: () => T): Promise<T> => {
     database.assertOutside(what)
-    if (!world.up) throw new TenantError('unavailable', 'The directory is away.', { retryable: true })
+    if (!world.up) throw new TenantError('unavailable', asWritten('The directory is away.'), { retryable: true })
     return answer()
   }
   const marked = (one: Account): Account => (world.guests.has(one.id) ? { ...one, isGuest: true } : one)

@@ -392,7 +392,7 @@ export const cases: Readonly<Record<ExplanationKey, Explained>> = {
   },
   stopped: {
     request: requests.failed,
-    says: 'The request stopped at the step “add-owners”. An admin can retry it. Error: The directory did not answer',
+    says: "The request stopped at the step “add-owners”. An admin can retry it. Error: Microsoft Graph did not answer in time while adding to the site's owners.",
   },
   'stopped-between': {
     request: requestOf({ ...requests.failed, steps: stepsUntil(6), problem: tried }),

@@ -4,6 +4,7 @@ import { opened } from '../../src/core/approvals/times.ts'
 import {
   type Account,
   type ApprovalStage,
+  asWritten,
   type Core,
   type Decision,
   isRejected,
@@ -125,7 +126,7 @@ describe(`a random sequence of events (APPROVAL_SEED=${seed})`, () => {
     const store = storeInMemory()
     const step = async () => {
       const retryable = random() < 0.5
-      if (random() < 0.2) throw new TenantError('unavailable', 'The tenant is away.', { retryable })
+      if (random() < 0.2) throw new TenantError('unavailable', asWritten('The tenant is away.'), { retryable })
       return {
         done: true as const,
         made: { url: `https://contoso.example/${random()}`, siteId: 's', securityGroupId: 'g' },

@@ -41,7 +41,7 @@ describe.each(engines)('the audit key at the start of the service, %s', (engine)
     const [own, other] = [newKey(), newKey()]
     await store.start(own)
     await store.start(own)
-    const message = `AUDIT_SECRET (fingerprint ${fingerprintOf(other)}) is not the key that sealed the audit of this store (fingerprint ${fingerprintOf(own)}). Set AUDIT_SECRET to that key`
+    const message = `AUDIT_SECRET (fingerprint ${fingerprintOf(other)}) is not the key that sealed this audit. The fingerprint of that key is ${fingerprintOf(own)}. Set AUDIT_SECRET to that key`
     await expect(store.start(other)).rejects.toThrow(message)
     expect([store.lines, readdirSync(store.dataDir)]).toEqual([[], []])
     expect(message).not.toContain(other.toString('base64'))
@@ -52,7 +52,7 @@ describe.each(engines)('the audit key at the start of the service, %s', (engine)
     const [own, other] = [newKey(), newKey()]
     await store.start(own, 'local')
     expect(Buffer.compare(await store.start(other, 'local'), other)).toBe(0)
-    expect(store.lines.join()).toMatch(/is not the key that sealed the audit.*npm run audit:key -- --replace accepts/)
+    expect(store.lines.join()).toMatch(/is not the key that sealed this audit.*npm run audit:key -- --replace accepts/)
     expect(await store.compare(own)).toMatchObject({ fits: true })
   })
 
@@ -62,7 +62,7 @@ describe.each(engines)('the audit key at the start of the service, %s', (engine)
     await store.start(own)
     await store.database.query(`DELETE FROM settings WHERE name = 'audit-key-fingerprint'`)
     for (let count = 0; count < 3; count += 1) await store.seals(own)
-    await expect(store.start(other)).rejects.toThrow('is not the key that sealed the audit of this store. Set')
+    await expect(store.start(other)).rejects.toThrow('is not the key that sealed this audit. Set')
     expect(await store.compare(undefined)).toEqual({ fits: false, fingerprint: undefined, needed: undefined })
     // One chain with another key, as an intruder may leave it, does not prevent a start.
     await store.seals(other)

@@ -102,7 +102,7 @@ describe('the audit key of a backup', { timeout: 120_000 }, () => {
     const refused = await command('backup', [file, '--with-audit-key', join(folder, 'new.key')], variables)
     expect(refused.code).toBe(1)
     expect(refused.output).toMatch(
-      `AUDIT_SECRET (fingerprint ${wrong.fingerprint}) is not the key that sealed the audit of this store (fingerprint ${store.fingerprint}). Nothing was copied.`,
+      `AUDIT_SECRET (fingerprint ${wrong.fingerprint}) is not the key that sealed this audit. The fingerprint of that key is ${store.fingerprint}. Nothing was copied.`,
     )
     expect([existsSync(file), existsSync(join(folder, 'new.key'))]).toEqual([false, false])
   })
@@ -131,7 +131,7 @@ describe('the audit key of a backup', { timeout: 120_000 }, () => {
       const missing = await restore([])
       expect(missing.code).toBe(0)
       expect(missing.output).toContain(
-        `${keyFile(dataDir)} is missing: it must contain the key that sealed the audit of this store (fingerprint ${store.fingerprint}).`,
+        `${keyFile(dataDir)} is missing. It must contain the key that sealed this audit. The fingerprint of that key is ${store.fingerprint}.`,
       )
       expect(missing.output).toContain(`npm run restore -- ${copy} --replace --with-audit-key <file>`)
       const other = await restore(['--replace'], { AUDIT_SECRET: wrong.text })
@@ -141,10 +141,7 @@ describe('the audit key of a backup', { timeout: 120_000 }, () => {
 
     it('is refused when it does not match, and nothing is restored', async () => {
       const { code, output } = await restore(['--with-audit-key', wrong.file])
-      expect([code, output]).toEqual([
-        1,
-        expect.stringContaining(`fingerprint ${store.fingerprint}). Nothing was restored.`),
-      ])
+      expect([code, output]).toEqual([1, expect.stringContaining(`key is ${store.fingerprint}. Nothing was restored.`)])
       expect(readdirSync(dataDir)).toEqual(['postgres.lock'])
       const none = await restore(['--with-audit-key', join(folder, 'nowhere.key')])
       expect([none.code, none.output]).toEqual([1, expect.stringContaining('nowhere.key does not exist')])
@@ -213,7 +210,7 @@ describe('the audit key of a backup', { timeout: 120_000 }, () => {
     const { code, output } = await run('main.ts', [], variables)
     expect(code).toBe(1)
     expect(output).toContain(
-      `AUDIT_SECRET (fingerprint ${wrong.fingerprint}) is not the key that sealed the audit of this store (fingerprint ${store.fingerprint}). Set AUDIT_SECRET to that key`,
+      `AUDIT_SECRET (fingerprint ${wrong.fingerprint}) is not the key that sealed this audit. The fingerprint of that key is ${store.fingerprint}. Set AUDIT_SECRET to that key`,
     )
     expect(output).toMatch(/If the key is lost, npm run audit:key -- --replace/)
     expect(output).not.toContain(wrong.text)

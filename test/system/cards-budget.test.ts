@@ -124,12 +124,18 @@ function largest(letter: string): [name: string, card: CardJson][] {
   const open = { ...waiting, approvals: stages }
   const entries = all.map((request) => ({ request, since: request.updatedAt, attention: undefined }))
   const jobs = all.slice(0, 30).map((request) => ({
-    ...{ letterId: request.requestId, job: 'notify' as const, problem: long(1000), at: new Date(0), request },
+    ...{
+      letterId: request.requestId,
+      job: 'notify' as const,
+      problem: asWritten(long(1000)),
+      at: new Date(0),
+      request,
+    },
     isOver: false,
   }))
   const own = { databaseMilliseconds: null, queue: { waiting: 9, oldestSeconds: 900 }, watchedAt: null, version: '1' }
   const services = (['graph', 'sharePoint', 'exchange'] as const).map((name) => ({
-    ...{ name, milliseconds: 1, problem: long(1000) },
+    ...{ name, milliseconds: 1, problem: asWritten(long(1000)) },
   }))
   return [
     ...all.map((request): [string, CardJson] => [`status ${request.status}`, cards.requestStatus(request, asAdmin)]),

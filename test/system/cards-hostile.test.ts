@@ -4,6 +4,7 @@ import type { CardJson } from '../../src/cards/index.ts'
 import { literal } from '../../src/cards/shared/render.ts'
 import {
   type ApprovalStage,
+  asWritten,
   judgeHealth,
   type Person,
   type RequestForMailbox,
@@ -177,7 +178,7 @@ function everyMailboxCard(text: string): CardJson[] {
   const entry = { request: failed, since: failed.updatedAt, attention: undefined }
   const form = { draft: draftOf(values), template: source, people }
   const own = { databaseMilliseconds: 1, queue: { waiting: 0, oldestSeconds: 0 }, watchedAt: null, version: '1' }
-  const services = [{ name: 'graph' as const, milliseconds: 1, problem: text }]
+  const services = [{ name: 'graph' as const, milliseconds: 1, problem: asWritten(text) }]
   return [
     cards.form(requestForm(form)),
     cards.form(requestForm({ ...form, faults })),
@@ -206,7 +207,13 @@ function everyMailboxCard(text: string): CardJson[] {
         total: 1,
         jobs: [
           {
-            ...{ letterId: requests.ready.requestId, job: 'notify', problem: text, at: new Date(0), request: failed },
+            ...{
+              letterId: requests.ready.requestId,
+              job: 'notify',
+              problem: asWritten(text),
+              at: new Date(0),
+              request: failed,
+            },
             isOver: false,
           },
         ],

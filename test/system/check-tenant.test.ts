@@ -124,7 +124,7 @@ const failures: readonly Failure[] = [
       part: 'adminHosts',
       because: 'the host of the sites is away',
       state: 'amber',
-      says: /so this host was not checked/,
+      says: /So it was not checked/,
     },
     arrange: () => fault('sharepoint.rootSite.get', 503),
   },

@@ -174,10 +174,10 @@ describe('a mailbox request', () => {
       const request = await announced(requestId)
       expect(request.status).toBe('succeeded')
       const detail = 'tags is empty instead of "Whiteboard", city is empty instead of "Bern"'
-      expect(request.checks.filter(({ ok }) => !ok)).toEqual([
+      expect(request.checks.filter(({ ok }) => !ok)).toMatchObject([
         { name: 'place', ok: false, notVisibleYet: true, detail: expect.any(String) },
       ])
-      expect(requestView.parse(viewOf(request)).checks).toEqual(request.checks)
+      expect(requestView.parse(viewOf(request)).checks).toEqual(request.checks.map(({ reason: _, ...shown }) => shown))
       const warning =
         'Exchange has saved these room details: address, seats, and features. Exchange may need up to 24 hours to show them.'
       expect(mailboxReadyView(request, viewerOf(kim)).checks[0]).toMatchObject({ text: warning, look: { mark: '!' } })
@@ -232,7 +232,7 @@ describe('a mailbox request', () => {
       const { status, checks } = await announced(requestId)
       expect(status).toBe('succeeded')
       const detail = 'Exchange does not list it as a place yet'
-      expect(checks).toContainEqual({ name: 'place', ok: false, notVisibleYet: true, detail })
+      expect(checks).toContainEqual(expect.objectContaining({ name: 'place', ok: false, notVisibleYet: true, detail }))
       expect((await cards(requestId)).admin).toContain(detail)
     })
   })
@@ -244,8 +244,8 @@ describe('a mailbox request', () => {
     expect([status, problem?.code, problem?.detail]).toEqual([
       'failed',
       'capacity-needs-licence',
-      `Exchange Online does not allow 100 GB for ${address}: more than 50 GB needs a licence on the mailbox. ` +
-        'Assign an Exchange Online Plan 2 licence to it and retry, or request at most 51200 MB.',
+      `Exchange Online does not allow 100 GB for ${address}. More than 50 GB needs a licence on the mailbox. ` +
+        'Assign an Exchange Online Plan 2 licence to it and retry. Or request at most 51200 MB.',
     ])
     expect((await cards(requestId)).requester).toContain('More than 50 GB (51,200 MB) needs a licence on the mailbox')
     await contoso.modes({ mailboxesAreLicensed: true })

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   type AuditKeyFacts,
+  asWritten,
   type CheckContext,
   compareKey,
   type DatabaseFacts,
@@ -131,7 +132,7 @@ async function readStore(config: Environment, { dataDir, tenantId }: Endpoints):
     }
   } catch (error) {
     if (error instanceof StoreInUse) return { facts: { engine: 'embedded', use: 'elsewhere' } }
-    const problem = error instanceof Error ? error.message : String(error)
+    const problem = asWritten(error instanceof Error ? error.message : String(error))
     if (databaseUrl === undefined) throw error
     return { facts: { engine: 'server', problem } }
   }

@@ -4,16 +4,16 @@ import {
   type CheckContext,
   type DefinedCheck,
   type HealthPart,
-  healthPart,
   healthState,
   type InstallationPorts,
   installationChecks,
   runCheck,
+  shownHealthPart,
   worst,
 } from '../../core/index.ts'
 
 /** One part, as in `GET /admin/v1/health`, with its title. */
-const reportedPart = healthPart.omit({ says: true }).extend({ title: z.string(), detail: z.string() })
+const reportedPart = shownHealthPart.extend({ title: z.string() })
 export type ReportedPart = z.output<typeof reportedPart>
 
 /** The output of `npm run check:tenant -- --json`. Its fields are a contract with scripts. */
@@ -44,8 +44,9 @@ export const checkReport = z.strictObject({
 export type CheckReport = z.output<typeof checkReport>
 
 export function reported(part: HealthPart): ReportedPart {
-  const { says: _, ...rest } = part
-  return { ...rest, title: apiTexts.healthPartName(part.name), detail: apiTexts.healthPart(part) }
+  const { says: _, problem, ...rest } = part
+  const texts = { title: apiTexts.healthPartName(part.name), detail: apiTexts.healthPart(part) }
+  return { ...rest, ...texts, ...(problem && { problem: apiTexts.reason(problem) }) }
 }
 
 /** Runs all checks at the same time, and shows each part in the order of the list as soon as possible. */

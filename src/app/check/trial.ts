@@ -13,6 +13,7 @@ import {
   type SiteStep,
   type SiteStepInput,
   type StepResult,
+  sentenceOf,
   siteSteps,
   type Tenant,
   TenantError,
@@ -174,7 +175,7 @@ async function timed(
         return end(faults.length === 0 ? undefined : faults.map((one) => `${one.name}: ${one.detail}`).join('; '))
       }
       wait = result.retryAfterSeconds
-      last = result.why?.detail ?? last
+      last = result.why ? sentenceOf(result.why.reason) : last
     } catch (error) {
       if (!(error instanceof TenantError)) throw error
       if (signal.aborted) return end('Interrupted.')

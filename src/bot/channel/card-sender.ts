@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { Activity, ConversationReference, TurnContext } from 'botbuilder'
 import type { CardJson } from '../../cards/index.ts'
 import {
+  because,
   type CardOutcome,
   type CardPlace,
   type ChatRefusal,
@@ -194,7 +195,7 @@ function firstReference(
 function checked(reference: unknown, allowLoopback: boolean, connector: Connector): Partial<ConversationReference> {
   const known = reference as Partial<ConversationReference>
   if (isConnector(known.serviceUrl, allowLoopback, connector)) return known
-  throw new TenantError('foreign-service-url', `The chat's address ${known.serviceUrl} is not the Bot connector's.`, {
+  throw new TenantError('foreign-service-url', because('chatForeign', { address: String(known.serviceUrl) }), {
     retryable: false,
   })
 }
@@ -210,7 +211,7 @@ function holdOf(error: unknown): number {
 
 function retryable(error: unknown): TenantError {
   const status = statusOf(error)
-  return new TenantError('chat-unavailable', 'The chat does not accept cards now.', {
+  return new TenantError('chat-unavailable', because('chatRefusesCards'), {
     // A 403 or 404 without a code comes from a proxy and is temporary.
     retryable:
       status === undefined || retryableStatuses.has(status) || status === 403 || status === 404 || status >= 500,

@@ -5,11 +5,13 @@ import {
   type EndOfDelegation,
   person,
   type Request,
+  reasonShape,
   referenceOf,
   stepName,
 } from '../../core/index.ts'
 import { look, looks, plain, toFix } from '../shared/look.ts'
 import { format, keysOf, restText, strings } from '../shared/messages.ts'
+import { reasonText } from '../shared/reasons.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, listOf, longest, moment, quantity, shortName, time, type Viewer } from '../shared/texts.ts'
 import { answerOf } from '../webhooks/admin-webhooks.ts'
@@ -189,7 +191,8 @@ function detailOf({ action, data = {}, comment = '' }: Entry, viewer: Viewer): s
   }
   if (action === 'delegation-started' || action === 'delegation-ended') return delegationOf(data, viewer)
   if (action === 'webhook-tested') return answerOf(textOf(data['status']))
-  return textOf(data['problem'])
+  const reason = reasonShape.safeParse(data['reason']).data
+  return reason ? reasonText(reason) : textOf(data['problem'])
 }
 
 /** The people, end and reason of a delegation. Entries of earlier versions have no names. */

@@ -11,7 +11,7 @@ import {
 import { problemText } from '../requests/steps.ts'
 import { outlookLink, siteAddress, withoutScheme } from '../shared/links.ts'
 import { look, looks, marks, plain, type RowLook, rowLook, shownState, toKnow } from '../shared/look.ts'
-import { format, keysOf, strings } from '../shared/messages.ts'
+import { commandName, format, keysOf, strings } from '../shared/messages.ts'
 import { paged, pagesAround } from '../shared/paging.ts'
 import { reasonText } from '../shared/reasons.ts'
 import { type CardJson, defineCard, firstThatFits, type ViewOf } from '../shared/render.ts'
@@ -120,7 +120,7 @@ function rowOf(row: ProgressRow, viewer: Viewer): ViewOf<typeof batchCard>['rows
     look: takenIn(row) === undefined ? lookOf[state] : marks.attention,
     reference,
     open: request ? format(strings.list.open, { reference }) : '',
-    command: request && url === '' ? `status ${reference}` : '',
+    command: request && url === '' ? `${commandName('status')} ${reference}` : '',
     url,
   }
 }

@@ -254,11 +254,10 @@ function conditionText(request: Request, { condition, found }: JudgedCondition):
   return format(texts.is, values)
 }
 
-const fieldNames: Readonly<Record<string, string>> = { displayName: strings.site.displayName.label, ...strings.field }
-
 /** The template's label for its own field, ours for a field of the API. */
 export function fieldName({ template }: { readonly template: Pick<TemplateSnapshot, 'fields'> }, name: string): string {
   const own = template.fields.find(({ key }) => `metadata.${key}` === name)
-  const known = Object.hasOwn(fieldNames, name) ? fieldNames[name] : undefined
+  const names: Readonly<Record<string, string>> = { displayName: strings.site.displayName.label, ...strings.field }
+  const known = Object.hasOwn(names, name) ? names[name] : undefined
   return cut(own?.label ?? known ?? name, longest.name)
 }

@@ -14,7 +14,7 @@ import {
   titleOfFound,
 } from '../../core/index.ts'
 import { fieldName, isReachable } from '../decisions/stage-texts.ts'
-import { peopleText, problemText, stepText } from '../requests/steps.ts'
+import { problemFor, stepText } from '../requests/steps.ts'
 import { readBy } from '../shared/facts.ts'
 import { look, looks, shownState } from '../shared/look.ts'
 import { format, restText, strings, type Values } from '../shared/messages.ts'
@@ -141,11 +141,14 @@ const writingOf = (request: Request, viewer: Viewer): ExplanationWriting => ({
     if (name === 'found') return cut(foundText(request, String(facts['field']), text, viewer), longest.title)
     if (name === 'as') return strings.why.as[asIn(text)]
     if (name === 'step') return stepText(request, stepName.safeParse(text).data)
-    const people = name === 'problem' && request.problem ? peopleText(request.problem) : undefined
-    if (people !== undefined) return people
-    // Only admins read the error of Microsoft 365.
-    if (name === 'problem' && !viewer.isAdmin) return problemText(String(facts['problemCode']))
-    return cut(text, name === 'comment' || name === 'problem' ? longest.address : longest.title)
+    if (name === 'problem') {
+      const known = [request.problem, ...request.steps.map((step) => step.problem)].find((one) => one?.detail === text)
+      const code = String(facts['problemCode'])
+      return known?.people
+        ? problemFor(known, viewer)
+        : cut(problemFor(known ?? { code, detail: text }, viewer), longest.address)
+    }
+    return cut(text, name === 'comment' ? longest.address : longest.title)
   },
 })
 

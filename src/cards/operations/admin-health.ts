@@ -6,10 +6,11 @@ import {
   type HealthState,
   healthParts,
   healthStates,
-  type ResourceKind,
+  type Reason,
 } from '../../core/index.ts'
 import { type Look, look, looks, marks, rowLook, toFix, toKnow } from '../shared/look.ts'
 import { format, locale, strings } from '../shared/messages.ts'
+import { reasonText } from '../shared/reasons.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
 import {
   cut,
@@ -101,13 +102,13 @@ export function healthRowOf(part: HealthPart, viewer: Viewer): z.output<typeof h
     moment: (at) => moment(at, viewer, 'full'),
     end: (at) => fullMoment(at, viewer),
     count: quantity,
+    reason: (reason) => cut(reasonText(reason), longest.text),
   }
-  const shown = { ...part, ...(part.problem !== undefined && { problem: cut(part.problem, longest.text) }) }
   return {
     name,
     state,
-    sentence: healthText(strings.health.says[says], shown, writing),
-    numbers: numbersOf(part) ? healthText(strings.health.lately[latelyOf(part)], shown, writing) : '',
+    sentence: healthText(strings.health.says[says], part, writing),
+    numbers: numbersOf(part) ? healthText(strings.health.lately[latelyOf(part)], part, writing) : '',
     look: healthMarks[state],
     command: state === 'green' ? '' : commandOf(name),
     readsAgain: name === 'certificate' && state !== 'green',
@@ -127,6 +128,7 @@ interface HealthWriting {
   /** When a credential ends: always with the date. */
   end(at: string): string
   count(value: number): string
+  reason(reason: Reason): string
 }
 
 /** Formats a message about a part with its measures. */
@@ -135,7 +137,9 @@ export function healthText(message: string, part: HealthPart, writing: HealthWri
   return format(message, Object.fromEntries(values))
 }
 
-function measureText(name: string, value: string | number | readonly ResourceKind[], writing: HealthWriting): string {
+function measureText(name: string, value: HealthPart[keyof HealthPart], writing: HealthWriting): string {
+  if (value === undefined) return ''
+  if (typeof value === 'object' && 'key' in value) return writing.reason(value)
   if (typeof value === 'object')
     return listOf(
       value.map((kind) => strings.kind[kind]),
@@ -188,4 +192,5 @@ export const plainHealth: HealthWriting = {
   moment: (at) => at,
   end: (at) => at,
   count: quantity,
+  reason: reasonText,
 }

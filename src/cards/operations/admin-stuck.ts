@@ -10,6 +10,7 @@ import {
 import { rowOf, waitingRow } from '../requests/admin-queue.ts'
 import { format, keysOf, restText, strings } from '../shared/messages.ts'
 import { paged, pageOf } from '../shared/paging.ts'
+import { reasonText } from '../shared/reasons.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, longest, moment, shortName, time, type Viewer } from '../shared/texts.ts'
 
@@ -151,5 +152,5 @@ const jobRow = ({ letterId, job, request, problem, at }: GivenUpJob, viewer: Vie
       })
     : '',
   gaveUpAt: moment(at.toISOString(), viewer, 'full'),
-  problem: cut(problem, longest.text),
+  problem: cut(reasonText(problem), longest.text),
 })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Delegation, type Erasure, type ErasureCounts, type Request, referenceOf } from '../../core/index.ts'
 import { look, looks, toKnow } from '../shared/look.ts'
-import { format, restText, strings } from '../shared/messages.ts'
+import { commandName, format, restText, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, lastDay, longest, peopleList, quantity, shortName, type Viewer } from '../shared/texts.ts'
 
@@ -108,7 +108,7 @@ function blocksOf({ blocks, person }: Erasure, viewer: Viewer): Row[] {
   const ofRequest = (request: Request, says: string): Row => ({
     title: `${referenceOf(request)} · ${shortName(request.details)}`,
     says,
-    command: `admin status ${referenceOf(request)}`,
+    command: `${commandName('admin status')} ${referenceOf(request)}`,
   })
   const ofDelegation = ({ person, delegate, until }: Delegation): Row => ({
     title: texts.delegationTitle,

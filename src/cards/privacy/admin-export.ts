@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Days, ExportLink, ExportOffer, Fault, Person, PersonExportOffer } from '../../core/index.ts'
 import { faultLine, faultsOfForm, partsOf } from '../drafts/form-faults.ts'
 import { look, looks, plain, toFix } from '../shared/look.ts'
-import { format, keysOf, strings } from '../shared/messages.ts'
+import { commandName, format, keysOf, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, dayOf, isDay, longest, moment, quantity, type Viewer } from '../shared/texts.ts'
 
@@ -23,7 +23,7 @@ export const adminPersonCard = defineCard({
   }),
 })
 
-const texts = { export: 'admin export person', erase: strings.types.adminErase } as const
+const commands = { export: 'admin export person', erase: 'admin erase' } as const
 
 /** Lets the admin choose the person. */
 export function adminPersonView({ purpose, typed, people }: PersonChoice): ViewOf<typeof adminPersonCard> {
@@ -35,7 +35,7 @@ export function adminPersonView({ purpose, typed, people }: PersonChoice): ViewO
     rows: people.slice(0, 6).map(({ id, displayName, userPrincipalName }) => ({
       title: cut(displayName || id, longest.name),
       says: cut(userPrincipalName || id, longest.address),
-      command: `${texts[purpose]} ${id}`,
+      command: `${commandName(commands[purpose])} ${id}`,
     })),
   }
 }

@@ -15,6 +15,7 @@ import {
 import { marks, type RowLook, rowLook } from '../shared/look.ts'
 import { format, keysOf, restText, strings } from '../shared/messages.ts'
 import { paged, pageOf } from '../shared/paging.ts'
+import { problemSentence } from '../shared/reasons.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
 import {
   cut,
@@ -27,7 +28,7 @@ import {
   time,
   type Viewer,
 } from '../shared/texts.ts'
-import { peopleText, stepText } from './steps.ts'
+import { problemFor, stepText } from './steps.ts'
 
 type Why = keyof typeof strings.queue.why
 /** A request in a list for admins. */
@@ -133,7 +134,7 @@ export function reasonOf(entry: Pick<QueueEntry, 'request' | 'attention' | 'next
 }
 
 const problemOf = ({ problem }: Request): string =>
-  (problem && (peopleText(problem) ?? problem.detail)) || strings.problem.unexpected
+  (problem && problemFor(problem, { isAdmin: true })) || strings.problem.unexpected
 
 /** The messages for one person, and for several. */
 const losses = {
@@ -152,7 +153,7 @@ function lossOf(why: Attention['why'], people: readonly Person[]): Reason {
 function atWork({ request, attention, nextTryAt }: Parameters<typeof reasonOf>[0], viewer: Viewer): Reason {
   const next = nextStep(request)
   const step = stepText(request, next?.name)
-  const problem = cut(next?.problem?.detail ?? '', longest.text)
+  const problem = next?.problem ? cut(problemSentence(next.problem), longest.text) : ''
   if (!attention) return { why: 'creating', value: step }
   if (attention.why === 'late') {
     const since = next?.startedAt === undefined ? '' : moment(next.startedAt, viewer, 'full')

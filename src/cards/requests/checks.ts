@@ -3,6 +3,7 @@ import { type Check, isFault, isForMailbox, metadataText, type Request, type Req
 import { labelName } from '../shared/facts.ts'
 import { marks, rowLook } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
+import { problemSentence } from '../shared/reasons.ts'
 import { cut, listOf, longest, peopleList, quantityOf, type Viewer } from '../shared/texts.ts'
 import { featuresOf, peopleWith, storageOf } from './request-facts.ts'
 
@@ -49,7 +50,7 @@ export function checkRows(
             value: cut(askedFor(request, check.name), most),
           }),
       look: check.ok ? marks.good : isLate(check) ? marks.attention : marks.wrong,
-      detail: isAdmin && !check.ok ? cut(check.detail, most) : '',
+      detail: isAdmin && !check.ok ? cut(problemSentence(check), most) : '',
     }))
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
   type ApprovalStage,
+  because,
   isApproved,
   isForMailbox,
   isRejected,
@@ -10,14 +11,16 @@ import {
   nextStep,
   openStage,
   type Problem,
-  problemTexts,
   publicCode,
+  publicReasons,
   type Request,
   type RequestStep,
+  withoutAccess,
 } from '../../core/index.ts'
 import { sinceWhat } from '../decisions/stage-texts.ts'
 import { rowLook, rowLooks, shownState } from '../shared/look.ts'
 import { format, keysOf, strings } from '../shared/messages.ts'
+import { problemSentence, reasonText } from '../shared/reasons.ts'
 import { cut, decidedBy, longest, moment, shortName, type Viewer } from '../shared/texts.ts'
 
 type StepName = keyof typeof strings.step
@@ -177,13 +180,16 @@ function currentRow(request: Request, viewer: Viewer, step: RequestStep | undefi
 }
 
 /** The reason is never cut, because an admin needs all of it. */
-function problemNote(request: Request, { isAdmin }: Viewer, step: RequestStep | undefined): RowFacts {
+function problemNote(request: Request, viewer: Viewer, step: RequestStep | undefined): RowFacts {
   const problem = request.problem ?? step?.problem
   if (!problem) return {}
   const attempts = step?.attempts ?? 0
-  const value = peopleText(problem) ?? (isAdmin ? problem.detail : problemText(problem.code))
-  return noteOf(attempts > 1 ? 'problemAttempts' : 'problem', value, attempts)
+  return noteOf(attempts > 1 ? 'problemAttempts' : 'problem', problemFor(problem, viewer), attempts)
 }
+
+/** A problem as the viewer reads it: only admins read the answer of Microsoft 365. */
+export const problemFor = (problem: Problem, { isAdmin = false }: Pick<Viewer, 'isAdmin'>): string =>
+  peopleText(problem) ?? (isAdmin ? problemSentence(problem) : problemText(problem.code))
 
 /** A problem as everybody but admins reads it. */
 export const problemText = (code: string): string => strings.problem[problemKey(code)]
@@ -194,12 +200,11 @@ const maxPeople = 5
 /** The people of a problem and why they get no access; undefined for a problem without people. */
 export function peopleText({ people = [] }: Pick<Problem, 'people'>): string | undefined {
   if (people.length === 0) return undefined
-  const texts = strings.problemPeople
-  const named = people.slice(0, maxPeople).map((one) => {
-    return format(texts[one.why], { name: shortName(one) })
-  })
-  const more = people.length - named.length
-  return [...named, ...(more > 0 ? [format(texts.more, { count: String(more) })] : [])].join(' ')
+  const named = people
+    .slice(0, maxPeople)
+    .map((one) => reasonText(withoutAccess({ ...one, displayName: shortName(one) })))
+  const count = people.length - named.length
+  return [...named, ...(count > 0 ? [reasonText(because('morePeopleWithoutAccess', { count }))] : [])].join(' ')
 }
 
 type ProblemKey = keyof typeof strings.problem
@@ -208,7 +213,7 @@ type ProblemKey = keyof typeof strings.problem
 function problemKey(code: string): ProblemKey {
   const meaning = publicCode(code)
   const own = keysOf<ProblemKey>(strings.problem).find((known) => known === meaning)
-  return own ?? otherKeys[meaning] ?? (problemTexts[meaning] === problemTexts['no-answer'] ? 'no-answer' : 'refused')
+  return own ?? otherKeys[meaning] ?? (publicReasons[meaning] === publicReasons['no-answer'] ? 'no-answer' : 'refused')
 }
 const otherKeys: Readonly<Partial<Record<ReturnType<typeof publicCode>, ProblemKey>>> = {
   'not-there-yet': 'not-ready',

@@ -1,5 +1,6 @@
-import type { Reason, ReasonFacts } from '../../core/index.ts'
-import { format, strings, type Values } from './messages.ts'
+import type { Problem, Reason, ReasonFacts } from '../../core/index.ts'
+import { commandName, format, strings, type Values } from './messages.ts'
+import { listOf } from './texts.ts'
 
 /** The sentence of a reason. An unknown key, stored by a newer version, is shown unchanged. */
 export function reasonText({ key, facts = {} }: Reason): string {
@@ -13,6 +14,14 @@ const valuesOf = (facts: ReasonFacts): Values =>
 function argumentOf(value: ReasonFacts[string]): string | number {
   if (typeof value === 'string' || typeof value === 'number') return value
   if ('key' in value) return reasonText(value)
-  const texts = value.map((one) => (typeof one === 'string' ? one : reasonText(one)))
-  return texts.join(value.some((one) => typeof one === 'string') ? ', ' : ' ')
+  if ('command' in value) return commandName(value.command)
+  if ('all' in value) return listOf(value.all.map(textOf), 'and')
+  if ('parts' in value) return value.parts.map(textOf).join(value.between)
+  return value.map(textOf).join(value.some((one) => typeof one === 'string') ? ', ' : ' ')
 }
+
+const textOf = (one: string | Reason): string => (typeof one === 'string' ? one : reasonText(one))
+
+/** The sentence of a stored problem; rows of earlier versions have it only in English. */
+export const problemSentence = ({ reason, detail }: Pick<Problem, 'reason' | 'detail'>): string =>
+  reason ? reasonText(reason) : detail

@@ -14,7 +14,6 @@ import {
   subscriberName,
 } from './admin-webhooks.ts'
 
-const texts = strings.webhooks
 export const deliveriesOfPage = 6
 const filters = ['all', 'failed'] as const
 export type DeliveriesOf = (typeof filters)[number]
@@ -77,7 +76,7 @@ export function adminDeliveriesView(
   const isEmpty = deliveries.length === 0
   const named = names.get(receiver?.id ?? '')
   const own = named ? inLocale(named, viewer.locale).name : (receiver?.name ?? '')
-  const name = receiver?.id === 'own' ? texts.own : own
+  const name = receiver?.id === 'own' ? strings.webhooks.own : own
   const reference = request?.reference ?? ''
   const about = name && reference ? 'both' : name ? 'template' : reference ? 'request' : undefined
   return {
@@ -87,12 +86,12 @@ export function adminDeliveriesView(
     of,
     templateId: receiver?.id ?? '',
     requestId: request?.requestId ?? '',
-    about: about ? format(texts.logAbout[about], { name: cut(name, longest.name), reference }) : '',
+    about: about ? format(strings.webhooks.logAbout[about], { name: cut(name, longest.name), reference }) : '',
     isEmpty,
     deliveries: deliveries.map((one) => ({
       deliveryId: one.deliveryId,
       ...aboutOf(one),
-      to: format(texts.to, { name: subscriberName(one, names, viewer) }),
+      to: format(strings.webhooks.to, { name: subscriberName(one, names, viewer) }),
       look: standingLooks[standingOf(one)],
       last: triesOf(one),
       when: whenOf(one, viewer),
@@ -106,13 +105,13 @@ export function adminDeliveriesView(
 }
 
 function aboutOf(delivery: Delivery) {
-  const event = texts.event[delivery.type]
+  const event = strings.webhooks.event[delivery.type]
   const reference = outlineOf(delivery)?.reference ?? ''
-  return { title: format(texts.show, { event, reference }), event, reference }
+  return { title: format(strings.webhooks.show, { event, reference }), event, reference }
 }
 
 function triesOf({ attempts, lastStatus }: Delivery): string {
-  const { none, notSent, some } = texts.tries
+  const { none, notSent, some } = strings.webhooks.tries
   const answer = answerOf(lastStatus)
   if (attempts === 0) return lastStatus === null ? none : format(notSent, { answer })
   return format(some, { count: attempts, answer })
@@ -122,8 +121,8 @@ function whenOf({ createdAt, status, attempts, nextAttemptAt }: Delivery, viewer
   const at = moment(createdAt, viewer, 'full')
   const isToCome = status === 'pending' && attempts > 0 && nextAttemptAt
   return isToCome
-    ? format(texts.whenNext, { at, next: moment(nextAttemptAt, viewer, 'full') })
-    : format(texts.when, { at })
+    ? format(strings.webhooks.whenNext, { at, next: moment(nextAttemptAt, viewer, 'full') })
+    : format(strings.webhooks.when, { at })
 }
 
 /** The data of the message, if it is readable. */
@@ -193,10 +192,10 @@ export function adminDeliveryView(
     deliveryId: delivery.deliveryId,
     version: replays.length + 1,
     templateId: delivery.subscriber === 'bot' ? 'own' : delivery.subscriber.templateId,
-    event: texts.event[delivery.type],
+    event: strings.webhooks.event[delivery.type],
     reference: outlineOf(delivery)?.reference ?? '',
     lead: news === '' && standing !== 'delivered' ? whyStuck(url, isOff) : news,
-    to: format(texts.to, { name: subscriberName(delivery, names, viewer, longest.title) }),
+    to: format(strings.webhooks.to, { name: subscriberName(delivery, names, viewer, longest.title) }),
     // Before a resend: the present address.
     host: hostOf((asks && url) || delivery.url),
     link: cut((outline?.url ?? outline?.address ?? '').replace(/^https:\/\//, ''), longest.address),
@@ -209,12 +208,12 @@ export function adminDeliveryView(
       took: quickness(milliseconds),
       at: moment(at, viewer, 'full'),
     })),
-    older: restText(texts.older, delivery.attempts - shown.length),
+    older: restText(strings.webhooks.older, delivery.attempts - shown.length),
     replays: replays
       .slice(-most.replays)
       .toReversed()
       .map(({ at, by }) => ({
-        says: format(texts.replayed, { name: shortName(by), at: moment(at, viewer, 'full') }),
+        says: format(strings.webhooks.replayed, { name: shortName(by), at: moment(at, viewer, 'full') }),
       })),
     asks,
     isOff,

@@ -19,14 +19,13 @@ import { defineCard, type ViewOf } from '../shared/render.ts'
 import { longest, moment, quantity, quickness, time, type Viewer } from '../shared/texts.ts'
 import { signed } from '../templates/admin-templates.ts'
 
-const texts = strings.webhooks
-
 /** The result of an attempt: "503, an error in the receiver". */
 export function answerOf(status: string | null): string {
   // The code of a network error is enough.
   const code = /^not reachable \(([A-Z0-9_]+)\)$/.exec(status ?? '')?.[1]
   const meaning: AnswerMeaning = meaningOf(status)
-  return format(texts.answer[meaning], { said: code ?? status ?? '' })
+  const said = code ?? (meaning === 'unreachable' ? 'none' : (status ?? ''))
+  return format(strings.webhooks.answer[meaning], { said })
 }
 
 /** The id of a receiver in buttons; `own`: the bot's own subscription. */
@@ -34,7 +33,7 @@ const buttonIdOf = (subscriber: ReceiverId): string => (subscriber === 'bot' ? '
 
 /** The name of the receiver's template, or of the bot's own subscription. */
 const receiverName = (template: Template | undefined, { locale }: Viewer, most: number): string =>
-  template === undefined ? texts.own : signed(inLocale(template, locale), most)
+  template === undefined ? strings.webhooks.own : signed(inLocale(template, locale), most)
 
 /** The host of an address: the rest may contain a key. */
 export const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : '')
@@ -43,17 +42,18 @@ export const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url)
 export function stateOf({ state, endpoint, last, counts }: WebhookReceiver, viewer: Viewer): string {
   const { failingSince, disabledAt, reason, waitsUntil } = endpoint
   const at = (moments: string | null) => (moments === null ? '' : moment(moments, viewer, 'full'))
-  if (state === 'off') return format(reason === 'gone' ? texts.state.gone : texts.state.dead, { at: at(disabledAt) })
-  if (state === 'waits') return format(texts.state.waits, { at: at(waitsUntil) })
-  if (state === 'failing') return format(texts.state.failing, { at: at(failingSince) })
-  return last === undefined && counts.pending === 0 ? texts.state.unused : texts.state.well
+  if (state === 'off')
+    return format(reason === 'gone' ? strings.webhooks.state.gone : strings.webhooks.state.dead, { at: at(disabledAt) })
+  if (state === 'waits') return format(strings.webhooks.state.waits, { at: at(waitsUntil) })
+  if (state === 'failing') return format(strings.webhooks.state.failing, { at: at(failingSince) })
+  return last === undefined && counts.pending === 0 ? strings.webhooks.state.unused : strings.webhooks.state.well
 }
 
 /** How to fix a receiver; `''` for a healthy one. */
 function hintOf({ state, subscriber }: WebhookReceiver): string {
   if (state === 'well') return ''
-  if (state === 'off') return texts.hint.switchOn
-  return subscriber === 'bot' ? texts.hint.own : texts.hint.retries
+  if (state === 'off') return strings.webhooks.hint.switchOn
+  return subscriber === 'bot' ? strings.webhooks.hint.own : strings.webhooks.hint.retries
 }
 
 export const countsOf = ({ delivered, failed, pending }: WebhookReceiver['counts'], sentence: string): string =>
@@ -78,7 +78,7 @@ export function subscriberName(
   { locale }: Viewer,
   most: number = longest.name,
 ): string {
-  if (subscriber === 'bot') return texts.own
+  if (subscriber === 'bot') return strings.webhooks.own
   const template = names.get(subscriber.templateId)
   return template ? signed(inLocale(template, locale), most) : hostOf(url)
 }
@@ -123,7 +123,9 @@ export function adminWebhooksView(
     at: time(viewer),
     look: troubled === 0 ? looks.succeeded : toKnow,
     heading:
-      troubled === 0 ? format(texts.band.well, { count: total }) : format(texts.band.troubled, { count: troubled }),
+      troubled === 0
+        ? format(strings.webhooks.band.well, { count: total })
+        : format(strings.webhooks.band.troubled, { count: troubled }),
     ...pagesAround(from, receivers.length, total, receiversOfPage),
     receivers: receivers.map((one) => ({
       templateId: buttonIdOf(one.subscriber),
@@ -132,9 +134,9 @@ export function adminWebhooksView(
       look: lookOf(one),
       state: stateOf(one, viewer),
       hint: hintOf(one),
-      counts: countsOf(one.counts, texts.counts),
+      counts: countsOf(one.counts, strings.webhooks.counts),
       last: one.last
-        ? format(texts.last, { at: moment(one.last.at, viewer, 'full'), answer: answerOf(one.last.status) })
+        ? format(strings.webhooks.last, { at: moment(one.last.at, viewer, 'full'), answer: answerOf(one.last.status) })
         : '',
       isOff: one.state === 'off',
     })),
@@ -198,7 +200,8 @@ export function adminWebhookView(
   // A phone has no room for both buttons. Failed deliveries that arrive bring the waiting ones with them.
   const canSendWaiting = !isOff && !canResend && state !== 'well' && counts.pending > 0
   const asks = news.kind === 'askOn' ? 'on' : news.kind === 'askResend' ? 'resend' : ''
-  const latest = last && format(texts.lastShort, { at: moment(last.at, viewer, 'full'), answer: answerOf(last.status) })
+  const latest =
+    last && format(strings.webhooks.lastShort, { at: moment(last.at, viewer, 'full'), answer: answerOf(last.status) })
   return {
     at: time(viewer),
     ...heading(news),
@@ -207,10 +210,10 @@ export function adminWebhookView(
     name: receiverName(receiver.template, viewer, longest.title),
     host: hostOf(url),
     lead: lead(news, failed),
-    hint: news.kind === 'askResend' && state === 'failing' ? texts.lead.stillFails : hint(receiver, news),
+    hint: news.kind === 'askResend' && state === 'failing' ? strings.webhooks.lead.stillFails : hint(receiver, news),
     facts: [
       { label: 'state', value: stateOf(receiver, viewer) },
-      { label: 'counts', value: countsOf(counts, texts.countsShort) },
+      { label: 'counts', value: countsOf(counts, strings.webhooks.countsShort) },
       ...(latest ? [{ label: 'last' as const, value: latest }] : []),
     ],
     asks,
@@ -232,7 +235,8 @@ function nextOf({ kind }: WebhookNews, hasFix: boolean) {
 }
 
 function hint(receiver: WebhookReceiver, news: WebhookNews): string {
-  if (news.kind === 'tested' && news.result.meaning === 'gone' && receiver.state !== 'off') return texts.hint.gone
+  if (news.kind === 'tested' && news.result.meaning === 'gone' && receiver.state !== 'off')
+    return strings.webhooks.hint.gone
   return news.kind === 'show' || news.kind === 'tested' ? hintOf(receiver) : ''
 }
 
@@ -248,14 +252,16 @@ function heading(news: WebhookNews) {
 }
 
 function lead(news: WebhookNews, failed: number): string {
-  const { tested, unsent, slow, askOn, isOn } = texts.lead
+  const { tested, unsent, slow, askOn, isOn } = strings.webhooks.lead
   if (news.kind === 'tested') {
     const { status, milliseconds } = news.result
     const isSent = !status.startsWith('not sent')
     return format(isSent ? tested : unsent, { answer: answerOf(status), took: quickness(milliseconds) })
   }
   if (news.kind === 'sentNow')
-    return news.sent === 0 ? texts.lead.nothingWaits : format(texts.lead.resent, { count: news.sent })
+    return news.sent === 0
+      ? strings.webhooks.lead.nothingWaits
+      : format(strings.webhooks.lead.resent, { count: news.sent })
   if (news.kind === 'askResend') return resendLead(news, failed)
   if (news.kind === 'resent') return resendLead({ kind: news.kind, sent: news.sent }, failed)
   return { slow, askOn, isOn, show: '' }[news.kind]
@@ -265,7 +271,7 @@ function resendLead(
   news: Extract<WebhookNews, { kind: 'askResend' }> | { readonly kind: 'resent'; readonly sent: number },
   failed: number,
 ): string {
-  const { askResend, askResendSome, resent, resentNone, left } = texts.lead
+  const { askResend, askResendSome, resent, resentNone, left } = strings.webhooks.lead
   const count = failed >= maxFailedCounted ? `${quantity(maxFailedCounted)}+` : quantity(failed)
   if (news.kind === 'askResend')
     return format(failed > maxReplayed ? askResendSome : askResend, { count, most: quantity(maxReplayed) })

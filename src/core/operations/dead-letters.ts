@@ -10,8 +10,10 @@ import {
   type JobName,
   jobPayloads,
   ProvisioningError,
+  type Reason,
   type RequestState,
   refuseFields,
+  sentenceOf,
 } from '../shared/index.ts'
 import type { DeadLetter, DeadLetterHead, OperationPorts } from './ports.ts'
 
@@ -20,7 +22,7 @@ export interface GivenUpJob {
   readonly letterId: string
   /** `unknown`: a job of another version of the service. */
   readonly job: JobName | 'unknown'
-  readonly problem: string
+  readonly problem: Reason
   readonly at: Date
   readonly request: Request | undefined
   /** The job's batch was stopped and its waiting rows are deleted, so a retry of the job would do nothing. */
@@ -115,9 +117,9 @@ export const replayDeadLetter = defineUseCase({
         return
       }
       if (!(await ports.deadLetters.replay(letterId))) throw notOnTheList()
-      if (!request) return auditAct(ports, actor, 'job-replayed', { job, about: job, problem })
+      if (!request) return auditAct(ports, actor, 'job-replayed', { about: job, ...factsOf(job, problem) })
       const at = ports.clock.now().toISOString()
-      const replayed = entry({ ...request, updatedAt: at }, actor, 'replayed', { data: { job, problem } })
+      const replayed = entry({ ...request, updatedAt: at }, actor, 'replayed', { data: factsOf(job, problem) })
       await ports.audit.append([replayed], { version: request.version })
     })
   },
@@ -134,13 +136,16 @@ export const dismissDeadLetter = defineUseCase({
     await ports.work.transaction(async () => {
       const { job, request, problem } = await openJob(ports, letterId)
       if (!(await ports.deadLetters.settle(letterId, { personId: actor.id, why: 'dismissed' }))) throw notOnTheList()
-      if (!request) return auditAct(ports, actor, 'job-dismissed', { job, about: job, problem })
+      if (!request) return auditAct(ports, actor, 'job-dismissed', { about: job, ...factsOf(job, problem) })
       const at = ports.clock.now().toISOString()
-      const dismissed = entry({ ...request, updatedAt: at }, actor, 'dismissed', { data: { job, problem } })
+      const dismissed = entry({ ...request, updatedAt: at }, actor, 'dismissed', { data: factsOf(job, problem) })
       await ports.audit.append([dismissed], { version: request.version })
     })
   },
 })
+
+/** The facts of an audit entry: the sentence of the problem, and its reason for cards. */
+const factsOf = (job: GivenUpJob['job'], problem: Reason) => ({ job, problem: sentenceOf(problem), reason: problem })
 
 async function givenUpJob(ports: OperationPorts, letter: DeadLetter): Promise<GivenUpJob> {
   const { letterId, payload, problem, at } = letter

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { resourceKind } from '../shared/index.ts'
+import { asWritten, reasonShape, resourceKind } from '../shared/index.ts'
 
 /** The states of a part, from good to bad. */
 export const healthStates = ['green', 'amber', 'red'] as const
@@ -199,7 +199,13 @@ export const healthPart = z.strictObject({
   /** The key of the message. */
   says: z.enum(healthSayings),
   ...measures.shape,
+  /** Reports that an earlier version stored have a sentence. */
+  problem: z.preprocess((value) => (typeof value === 'string' ? asWritten(value) : value), reasonShape.optional()),
 })
+/** A part as the API shows it: with sentences. */
+export const shownHealthPart = healthPart
+  .omit({ says: true })
+  .extend({ detail: z.string(), problem: measures.shape.problem })
 export type HealthPart = z.output<typeof healthPart>
 
 export interface HealthReport {

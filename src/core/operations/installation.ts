@@ -1,20 +1,20 @@
 import { mayTakePart } from '../approvals/index.ts'
 import type { ServiceHealth } from '../resources/index.ts'
-import type { Directory, Settings } from '../shared/index.ts'
+import { asWritten, because, type Directory, type Reason, type Settings, sentenceOf } from '../shared/index.ts'
 import type { Template } from '../templates/index.ts'
 import { type HealthPart, type HealthPartName, stateBy } from './health-report.ts'
 
-/** The result of one harmless call: the name of the tested thing, and its problem as a text for admins. */
+/** The result of one harmless call: the name of the tested thing, and its problem, for admins. */
 export interface Probe {
   readonly name: string
-  readonly problem?: string | undefined
+  readonly problem?: Reason | undefined
   readonly trouble?: ServiceHealth['trouble']
 }
 
 /** How the service can use PostgreSQL. */
 export type DatabaseFacts =
   | { readonly engine: 'embedded'; readonly use: 'open' | 'new' | 'elsewhere' }
-  | { readonly engine: 'server'; readonly problem: string }
+  | { readonly engine: 'server'; readonly problem: Reason }
   | {
       readonly engine: 'server'
       readonly version: string
@@ -22,12 +22,12 @@ export type DatabaseFacts =
       /** Whether the connection leaves this machine without encryption. */
       readonly isPlain: boolean
       readonly isReadOnly: boolean
-      /** The rights that the user of the database lacks. */
-      readonly lacks: readonly string[]
+      /** The rights that the user of the database lacks, as texts that complete "The user may not …". */
+      readonly lacks: readonly Reason[]
     }
 
 /** The answer at BASE_URL: of this service, of another server, or none. */
-export type EndpointFacts = { readonly answer: 'own' } | { readonly answer: 'other' | 'none'; readonly problem: string }
+export type EndpointFacts = { readonly answer: 'own' } | { readonly answer: 'other' | 'none'; readonly problem: Reason }
 
 /** The app of TEAMS_APP_ID in the organisation's catalogue. `unseen`: the service may not read the catalogue. */
 type CatalogueFacts = 'nothing' | 'unseen' | 'notSet' | { readonly version: string; readonly ownVersion: string }
@@ -84,7 +84,10 @@ function judgeProbes(
   says: { readonly good: HealthPart['says']; readonly bad: HealthPart['says'] },
 ): HealthPart[] {
   const refused = probes.filter((one) => one.problem !== undefined && !isPassing(one))
-  const list = (some: readonly Probe[]) => [...new Set(some.map(({ problem }) => problem))].join(' ')
+  const list = (some: readonly Probe[]): Reason => {
+    const problems = some.flatMap(({ problem }) => (problem ? [[sentenceOf(problem), problem] as const] : []))
+    return because('faults', { faults: [...new Map(problems).values()] })
+  }
   if (refused.length > 0) {
     const isOptional = refused.every(({ trouble }) => trouble === 'optionalPermissionMissing')
     return [{ name, state: isOptional ? 'amber' : 'red', says: says.bad, problem: list(refused) }]
@@ -95,7 +98,7 @@ function judgeProbes(
 }
 
 /** Returns the part for a check without an answer. */
-export const notChecked = (name: HealthPartName, problem: string): HealthPart => ({
+export const notChecked = (name: HealthPartName, problem: Reason): HealthPart => ({
   ...{ name, state: 'amber', says: 'notChecked', problem },
 })
 
@@ -141,7 +144,16 @@ export function judgeDatabase(facts: DatabaseFacts): HealthPart[] {
   if ('problem' in facts) return [{ name, state: 'red', says: 'serverAway', problem: facts.problem }]
   const { version, lacks } = facts
   if (facts.isReadOnly) return [{ name, state: 'red', says: 'serverReadOnly', version }]
-  if (lacks.length > 0) return [{ name, state: 'red', says: 'serverRights', version, problem: lacks.join(', ') }]
+  if (lacks.length > 0)
+    return [
+      {
+        name,
+        state: 'red',
+        says: 'serverRights',
+        version,
+        problem: because('faults', { faults: { parts: lacks, between: ', ' } }),
+      },
+    ]
   if (facts.isPlain) return [{ name, state: 'red', says: 'serverPlain', version }]
   if (facts.major < oldestServer) return [{ name, state: 'amber', says: 'serverOld', version }]
   return [{ name, state: 'green', says: 'serverGood', version }]
@@ -198,9 +210,10 @@ export async function readAdmins(directory: Directory, { admins }: Pick<Settings
 export function judgeAdmins(all: readonly NamedAdmin[]): HealthPart[] {
   const name = 'admins'
   const count = all.reduce((sum, { people }) => sum + people, 0)
-  const problem = all.flatMap(({ id, people }) => (people === 0 ? id : [])).join(', ')
+  const idle = all.flatMap(({ id, people }) => (people === 0 ? id : []))
+  const problem = asWritten(idle.join(', '))
   if (count === 0) return [{ name, state: 'red', says: 'adminsNone', problem }]
-  if (problem !== '') return [{ name, state: 'amber', says: 'adminsSome', count, problem }]
+  if (idle.length > 0) return [{ name, state: 'amber', says: 'adminsSome', count, problem }]
   return [{ name, state: 'green', says: 'adminsGood', count }]
 }
 
@@ -238,7 +251,7 @@ function approversOf(approval: Template['approval']): { id: string; isGroup: boo
 export function judgeTemplates({ count, missing }: TemplateFacts): HealthPart[] {
   const name = 'templates'
   if (missing.length > 0) {
-    const problem = missing.map(({ template, id }) => `${template}: ${id}`).join('; ')
+    const problem = asWritten(missing.map(({ template, id }) => `${template}: ${id}`).join('; '))
     return [{ name, state: 'amber', says: 'templatesPeople', count, problem }]
   }
   if (count === 0) return [{ name, state: 'amber', says: 'templatesNone' }]

@@ -1,5 +1,6 @@
 import type { PrivacyPorts } from '../privacy/index.ts'
 import type { ServiceHealth } from '../resources/index.ts'
+import type { Reason } from '../shared/index.ts'
 import type { ClockFacts, Installation } from './installation.ts'
 import type { CheckResults } from './run-checks.ts'
 import type { StatsStore } from './stats.ts'
@@ -29,7 +30,7 @@ export interface SignInFacts {
    * Why the last attempt got no token, as a text for admins. `isFinal`: Entra ID refused it, which only an admin can
    * change.
    */
-  readonly refusal: { readonly at: Date; readonly problem: string; readonly isFinal: boolean } | undefined
+  readonly refusal: { readonly at: Date; readonly problem: Reason; readonly isFinal: boolean } | undefined
 }
 
 /** The certificate that the service signs in with. */
@@ -39,7 +40,7 @@ export interface CertificateFacts {
   /** null: it does not expire, as in local mode. */
   readonly endsAt: Date | null
   /** Why the present file cannot be used, as a text for admins. */
-  readonly problem?: string | undefined
+  readonly problem?: Reason | undefined
 }
 
 /**
@@ -84,8 +85,8 @@ export interface DeadLetterHead {
 }
 
 export interface DeadLetter extends DeadLetterHead {
-  /** Why its last attempt failed: an error's message, for admins. */
-  readonly problem: string
+  /** Why its last attempt failed, for admins. */
+  readonly problem: Reason
 }
 
 /** The dead letters of the queue. Changes inside a transaction are part of it. */

@@ -1,5 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Clock, Settings } from '../shared/index.ts'
+import {
+  asWritten,
+  because,
+  type Clock,
+  ProvisioningError,
+  type Reason,
+  type Settings,
+  TenantError,
+} from '../shared/index.ts'
 import type { HealthPart, HealthPartName } from './health-report.ts'
 import { notChecked } from './installation.ts'
 
@@ -31,18 +39,20 @@ export const defineCheck = <P, Facts>({
 /** Runs a check within its time limit. A check that fails or takes longer judges its parts as not checked. */
 export async function runCheck<P>(check: DefinedCheck<P>, context: CheckContext<P>): Promise<readonly HealthPart[]> {
   const over = new AbortController()
-  const problem = `There was no answer within ${check.limitSeconds} seconds.`
+  const problem = because('checkTimedOut', { seconds: check.limitSeconds })
   const late = pause(check.limitSeconds * 1000, problem, { signal: over.signal, ref: false })
   late.catch(() => undefined)
-  const work = check.run(context, over.signal).catch((error: unknown) => messageOf(error))
-  const result = await Promise.race([work, late]).finally(() => over.abort(new Error(problem)))
-  return typeof result === 'string' ? check.parts.map((name) => notChecked(name, result)) : result
+  const work = check.run(context, over.signal).catch((error: unknown) => reasonOf(error))
+  const result = await Promise.race([work, late]).finally(() => over.abort(new Error('the check timed out')))
+  return 'key' in result ? check.parts.map((name) => notChecked(name, result)) : result
 }
 
-const messageOf = (error: unknown): string => {
+function reasonOf(error: unknown): Reason {
   const { cause } = Object(error)
   // The cause has the reason for admins; the error itself only says that the directory does not answer.
-  return cause instanceof Error ? cause.message : error instanceof Error ? error.message : String(error)
+  const known = cause instanceof Error ? cause : error
+  if (known instanceof TenantError || known instanceof ProvisioningError) return known.reason
+  return asWritten(known instanceof Error ? known.message : String(known))
 }
 
 /** The last result of a periodic check. */

@@ -1,7 +1,7 @@
 import { type AuditAction, type AuditEntry, system } from '../audit/index.ts'
-import { isForMailbox, type Problem, type Request, referenceOf } from '../requests/index.ts'
+import { isForMailbox, type Problem, problemOf, type Request, referenceOf } from '../requests/index.ts'
 import { mailboxDetails } from '../resources/index.ts'
-import { isTerminal, type SystemContext } from '../shared/index.ts'
+import { because, isTerminal, type SystemContext } from '../shared/index.ts'
 import { templateSnapshot } from '../templates/index.ts'
 import type { PrivacyPorts, RetentionStart } from './ports.ts'
 
@@ -68,9 +68,6 @@ export async function writeAside(
   await ports.requests.update(after)
   await ports.audit.append([entry], { version: after.version, before, after })
 }
-
-/** Replaces a removed detail of a problem. */
-const removedDetail = 'The details were removed.'
 
 /**
  * Returns the parts of an ended request that the audit needs: its kind, states and times, requester, approvers and
@@ -139,7 +136,8 @@ const isAnyCreated = ({ steps }: Request): boolean => steps.some(({ status }) =>
 const bareTemplate = ({ template: { id, version, kind, name } }: Request) =>
   templateSnapshot.parse({ id, version, kind, name })
 
-const bareProblem = ({ code, step }: Problem): Problem => ({ code, detail: removedDetail, ...(step && { step }) })
+const bareProblem = ({ code, step }: Problem): Problem =>
+  problemOf(code, because('detailsRemoved'), step === undefined ? {} : { step })
 
 const bareBasis = ({ requestId, reference, how, ended }: NonNullable<Request['basedOn']>) => ({
   requestId,

@@ -15,13 +15,23 @@ import {
   PeopleUnavailable,
   type Problem,
   pollOfLate,
+  problemOf,
   type Request,
   type RequestStep,
   refuseName,
+  shownProblemOf,
   transition,
   withStep,
 } from '../requests/index.ts'
-import { type JobOrder, jobId, ProvisioningError, type SystemContext, TenantError } from '../shared/index.ts'
+import {
+  asWritten,
+  because,
+  type JobOrder,
+  jobId,
+  ProvisioningError,
+  type SystemContext,
+  TenantError,
+} from '../shared/index.ts'
 import type { ProvisioningPorts } from './completion.ts'
 import { checkFault, type Done, deferStep, runTenantStep, type Waiting, withResource } from './step.ts'
 
@@ -103,10 +113,10 @@ async function runStep(
  * Defers the next poll of a site after an outage that is longer than the attempts of one poll. SharePoint still creates
  * the site, so the request fails only after the longest wait.
  */
-const outage = ({ code, message, retryAfterSeconds = 30 }: TenantError): Waiting => ({
+const outage = ({ code, reason, retryAfterSeconds = 30 }: TenantError): Waiting => ({
   done: false,
   retryAfterSeconds,
-  why: { code, detail: message },
+  why: { code, reason },
 })
 
 /** Stores the end of a step. A ready check with faults ends the request, and the created resource stays. */
@@ -144,7 +154,7 @@ async function stopped(
   error: unknown,
   run: Run,
 ): Promise<void> {
-  const problem = await withSuggestion(context, requestId, problemOf(error, step))
+  const problem = await withSuggestion(context, requestId, problemOfError(error, step))
   const again = !run.lastAttempt && !(error instanceof TenantError && !error.retryable)
   await changeRequest(context, requestId, (request, at) => {
     if (request.status !== 'provisioning' || (step && isOver(request, step.name))) return undefined
@@ -170,13 +180,15 @@ async function withSuggestion(
     if (error instanceof TenantError || error instanceof ProvisioningError) return ''
     throw error
   })
-  return suggestion === '' ? problem : { ...problem, detail: `${problem.detail} ${suggestion} is free.`, suggestion }
+  if (suggestion === '') return problem
+  const { code, detail, reason = asWritten(detail), ...facts } = problem
+  return problemOf(code, because('takenButFree', { reason, address: suggestion }), { ...facts, suggestion })
 }
 
 /** Fails a request. Notifies the requester, and the admins, who can retry it. */
 function failed(request: Request, problem: Problem, at: string): Change {
   const next = { ...transition(request, 'failed', at), problem }
-  const audit = [entry(next, system, 'failed', { data: problem })]
+  const audit = [entry(next, system, 'failed', { data: shownProblemOf(problem) })]
   return { request: next, audit, jobs: [notifyRequester(next), notifyAdminsOfOutcome(next)] }
 }
 
@@ -196,7 +208,7 @@ export async function giveUp(
     if (request.status !== 'queued' && request.status !== 'provisioning') return undefined
     const started = request.status === 'queued' ? transition(request, 'provisioning', at) : request
     const step = nextStep(started)
-    const problem: Problem = { code: why, detail: givenUp[why], ...(step && { step: step.name }) }
+    const problem = problemOf(why, because(givenUp[why]), step && { step: step.name })
     const end = failed(step ? withStep(started, step.name, { status: 'failed', problem }, at) : started, problem, at)
     // The timeline of a request that never started gets both changes of state.
     const whole = started === request ? end : { ...end, audit: [entry(started, system, 'provisioning'), ...end.audit] }
@@ -223,18 +235,15 @@ export async function retryInterrupted(context: SystemContext<ProvisioningPorts>
   })
 }
 
-const givenUp = {
-  interrupted: 'The service was stopped unexpectedly each time that it ran this step.',
-  unexpected: 'Something went wrong that we did not foresee. The log tells more.',
-} as const
+const givenUp = { interrupted: 'stepInterrupted', unexpected: 'stepUnforeseen' } as const
 
 /**
- * Returns the problem for an error. A refusal of the tenant keeps its message. The text of an unexpected error is only
+ * Returns the problem for an error. A refusal of the tenant keeps its reason. The text of an unexpected error is only
  * in the log.
  */
-function problemOf(error: unknown, step: RequestStep | undefined): Problem {
+function problemOfError(error: unknown, step: RequestStep | undefined): Problem {
   const where = step && { step: step.name }
   const people = error instanceof PeopleUnavailable && { people: error.people }
-  if (error instanceof TenantError) return { code: error.code, detail: error.message, ...where, ...people }
-  return { code: 'unexpected', detail: givenUp.unexpected, ...where }
+  if (error instanceof TenantError) return problemOf(error.code, error.reason, { ...where, ...people })
+  return problemOf('unexpected', because(givenUp.unexpected), where)
 }

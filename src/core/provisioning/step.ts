@@ -8,6 +8,7 @@ import {
   lateSeconds,
   notifyLate,
   type Problem,
+  problemOf,
   type Request,
   type RequestForMailbox,
   type RequestForSite,
@@ -24,7 +25,7 @@ import {
   type StepResult,
   siteStep,
 } from '../resources/index.ts'
-import { jobId, type SystemContext, TenantError } from '../shared/index.ts'
+import { because, jobId, type Reason, type SystemContext, TenantError } from '../shared/index.ts'
 import type { ProvisioningPorts } from './completion.ts'
 
 /** A completed step: what it adds to the request, and the results of a ready check. */
@@ -39,7 +40,7 @@ export interface Waiting {
   readonly retryAfterSeconds: number
   readonly made?: (current: Request) => Request
   /** The reason of the wait, for admins. */
-  readonly why?: { readonly code: string; readonly detail: string }
+  readonly why?: { readonly code: string; readonly reason: Reason }
 }
 
 /**
@@ -120,8 +121,10 @@ export function withResource(request: Request): Request {
 export function checkFault(step: RequestStep['name'], checks: readonly Check[]): Problem | undefined {
   const wrong = checks.filter(isFault)
   if (wrong.length === 0) return undefined
-  const found = wrong.map(({ name, detail }) => (detail ? `${name} (${detail})` : name)).join('; ')
-  return { code: 'ready-check', detail: `The resource was created, but differs from the request: ${found}.`, step }
+  const faults = wrong.map(({ name, reason }) =>
+    reason ? because('checkFault', { check: name, fault: reason }) : name,
+  )
+  return problemOf('ready-check', because('checksFailed', { faults: { parts: faults, between: '; ' } }), { step })
 }
 
 /** The longest wait of a mailbox step before it fails, in seconds. Microsoft documents no limit. */
@@ -189,7 +192,7 @@ function waitingChange(
 ): Change {
   const kept = made ? made(current) : current
   if (!why && !isLate) return { request: kept, audit: [] }
-  const problem = why && { ...why, step: step.name }
+  const problem = why && problemOf(why.code, why.reason, { step: step.name })
   // A late poll updates `updatedAt`, so that the watchdog sees progress.
   const next = withStep(
     kept,
@@ -198,17 +201,13 @@ function waitingChange(
     at,
   )
   if (!isLate || step.lateAt !== undefined) return { request: next, audit: [] }
-  const audit = [entry(next, system, 'delayed', { data: { step: step.name, ...why } })]
+  const told = problem && { code: problem.code, detail: problem.detail }
+  const audit = [entry(next, system, 'delayed', { data: { step: step.name, ...told } })]
   return { request: next, audit, jobs: notifyLate(next) }
 }
 
 function waitedTooLong(request: Request, { why }: Waiting): TenantError {
-  if (isForMailbox(request))
-    return new TenantError('not-ready', 'It was created but did not become ready in 15 minutes.', { retryable: false })
-  if (why) return new TenantError(why.code, `${why.detail} The service retried it for 48 hours.`, { retryable: false })
-  return new TenantError(
-    'site-not-ready',
-    'SharePoint did not complete the site in 48 hours. It may still do so: retry the request later, and the retry adopts the site. If no site appears, open a support request with Microsoft and give the address.',
-    { retryable: false },
-  )
+  if (isForMailbox(request)) return new TenantError('not-ready', because('mailboxNotReady'), { retryable: false })
+  if (why) return new TenantError(why.code, because('retriedTooLong', { reason: why.reason }), { retryable: false })
+  return new TenantError('site-not-ready', because('siteNotReady'), { retryable: false })
 }

@@ -23,7 +23,15 @@ import {
   unreservedName,
 } from '../naming/index.ts'
 import type { MailboxDetails } from '../resources/index.ts'
-import { because, type Fault, fault, type MailDomains, type SystemContext, TenantError } from '../shared/index.ts'
+import {
+  because,
+  type Fault,
+  fault,
+  type MailDomains,
+  type Reason,
+  type SystemContext,
+  TenantError,
+} from '../shared/index.ts'
 import { kindWords, reservedIn, type Template, type TokenValues } from '../templates/index.ts'
 import type { RequestInquiry } from './plan.ts'
 import type { RequestPorts } from './ports.ts'
@@ -115,8 +123,7 @@ export async function refuseName(
   if (step !== 'create-site' && step !== 'create-mailbox') return
   for (const name of namesOf(request)) {
     const reserved = reservedIn(request.template.naming, name)
-    if (reserved)
-      throw refusal('reserved-name', `${name} is reserved for ${reserved}. Use a template that allows this name.`)
+    if (reserved) throw refusal('reserved-name', because('addressReserved', { address: name, purpose: reserved }))
   }
   if (!settings.formerAddressDays || request.template.naming.allowFormerAddresses) return
   const { requestId, tenantId, requester } = request
@@ -125,15 +132,12 @@ export async function refuseName(
     const day = await freeFrom(ports, settings, keys, name, { actor, requestId })
     // An existing resource may be our own, from a run whose answer was lost. The step checks that.
     if (day !== undefined && (await isFree()))
-      throw refusal(
-        'former-address',
-        `The address ${shown} belonged to another person or resource. The address is free from ${day}.`,
-      )
+      throw refusal('former-address', because('addressFormer', { address: shown, day }))
   }
 }
 
-const refusal = (code: 'reserved-name' | 'former-address', message: string): TenantError =>
-  new TenantError(code, message, { retryable: false })
+const refusal = (code: 'reserved-name' | 'former-address', reason: Reason): TenantError =>
+  new TenantError(code, reason, { retryable: false })
 
 const beforeAt = (address: string): string => address.split('@')[0] ?? ''
 

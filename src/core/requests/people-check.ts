@@ -7,6 +7,8 @@ import {
   type Metadata,
   type Person,
   pointerOf,
+  type Reason,
+  type ReasonKey,
   TenantError,
   unreadableAccount,
 } from '../shared/index.ts'
@@ -21,7 +23,7 @@ export const peopleUnavailable = 'people-unavailable'
 export class PeopleUnavailable extends TenantError {
   readonly people: NonNullable<Problem['people']>
   constructor(people: NonNullable<Problem['people']>, request: Request) {
-    super(peopleUnavailable, detailOf(people, request), { retryable: false })
+    super(peopleUnavailable, reasonOf(people, request), { retryable: false })
     this.people = people
   }
 }
@@ -100,28 +102,33 @@ function renamed<R extends Request>(request: R, accounts: ReadonlyMap<string, Pe
     : { ...request, requester, owners: request.owners.map(today) }
 }
 
-/** The maximum number of people in the text. */
+/** The maximum number of people in the sentence. */
 const maxNamed = 5
 
-function detailOf(people: PeopleUnavailable['people'], request: Request): string {
-  const says = {
-    gone: ({ displayName }: Person) => `${displayName} has left the organisation.`,
-    blocked: ({ displayName }: Person) => `The account of ${displayName} is blocked.`,
-    guest: ({ displayName }: Person) => `${displayName} is a guest.`,
-    unread: ({ displayName }: Person) =>
-      `I cannot check whether ${displayName} is an active member of your organisation.`,
-  }
+function reasonOf(people: PeopleUnavailable['people'], request: Request): Reason {
   const more = people.length - maxNamed
-  const reference = referenceOf(request)
-  const isAboutRequester = people.some(({ id }) => id === request.requester.id)
-  return [
-    ...people.slice(0, maxNamed).map((one) => says[one.why](one)),
-    ...(more > 0 ? [`${more} more people cannot get access.`] : []),
-    isAboutRequester ? 'Somebody else can send a new request.' : 'Send a new request without these people.',
-    `Or an admin restores the accounts and types: admin retry ${reference}.`,
-    `To end the request, an admin types: admin cancel ${reference}.`,
-  ].join(' ')
+  return because('peopleWithoutAccess', {
+    people: [
+      ...people.slice(0, maxNamed).map(withoutAccess),
+      ...(more > 0 ? [because('morePeopleWithoutAccess', { count: more })] : []),
+    ],
+    requester: people.some(({ id }) => id === request.requester.id) ? 'isOne' : 'isNone',
+    reference: referenceOf(request),
+    retry: { command: 'admin retry' },
+    cancel: { command: 'admin cancel' },
+  })
 }
+
+/** Returns why a person cannot get access. */
+export const withoutAccess = ({ why, displayName }: PeopleUnavailable['people'][number]): Reason =>
+  because(whys[why], { person: displayName })
+
+const whys = {
+  gone: 'personGone',
+  blocked: 'personIsBlocked',
+  guest: 'personIsGuest',
+  unread: 'personUnread',
+} as const satisfies Record<PeopleUnavailable['people'][number]['why'], ReasonKey>
 
 /** A person at a pointer of a body, and the right that they would get. */
 interface NamedAccount {

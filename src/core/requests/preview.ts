@@ -309,11 +309,9 @@ export function createChecks({ rateLimits }: Pick<RequestPorts, 'rateLimits'>) {
     async ofForm<T>(actor: Actor, values: object, check: () => Promise<T>): Promise<T> {
       const seconds = await rateLimits.takeReads(actor, readsOf(values))
       if (seconds === 0) return inTurn(check)
-      const cause = new TenantError('busy', 'The rate limit for previews is reached.', {
-        retryable: true,
-        retryAfterSeconds: seconds,
-      })
-      throw new ProvisioningError('unavailable', because('checksRateLimited', { seconds }), { cause })
+      const reason = because('checksRateLimited', { seconds })
+      const cause = new TenantError('busy', reason, { retryable: true, retryAfterSeconds: seconds })
+      throw new ProvisioningError('unavailable', reason, { cause })
     },
   }
 }

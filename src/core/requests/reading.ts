@@ -1,7 +1,14 @@
 import { z } from 'zod'
 import { approvalStage } from '../approvals/index.ts'
 import type { AuditEntry } from '../audit/index.ts'
-import { check, mailboxDetails, mailboxResource, siteDetails, siteNames, siteResource } from '../resources/index.ts'
+import {
+  mailboxDetails,
+  mailboxResource,
+  shownCheck,
+  siteDetails,
+  siteNames,
+  siteResource,
+} from '../resources/index.ts'
 import {
   type Actor,
   because,
@@ -26,11 +33,12 @@ import {
   addressConflict,
   basedOn,
   isForMailbox,
-  problem,
   type Request,
   referenceOf,
   referencePattern,
   requestStep,
+  shownProblem,
+  shownProblemOf,
 } from './request.ts'
 
 /** Reads a request. Throws `not-found` also for an existing request that the actor may not see. */
@@ -237,9 +245,9 @@ const common = {
   submittedAt: instant,
   updatedAt: instant,
   approvals: z.array(approvalStage.omit({ membership: true, place: true })),
-  steps: z.array(requestStep),
-  checks: z.array(check),
-  problem: problem.nullable(),
+  steps: z.array(requestStep.extend({ problem: shownProblem.optional() })),
+  checks: z.array(shownCheck),
+  problem: shownProblem.nullable(),
   addressConflict: addressConflict
     .optional()
     .describe('An address that another resource has taken during the wait. Nobody can approve until it is replaced.'),
@@ -291,9 +299,9 @@ export function viewOf(request: Request): CodedRequestView {
     submittedAt,
     updatedAt,
     approvals: approvals.map(({ membership: _, place: __, ...stage }) => stage),
-    steps,
-    checks,
-    problem,
+    steps: steps.map(({ problem, ...step }) => ({ ...step, ...(problem && { problem: shownProblemOf(problem) }) })),
+    checks: checks.map(({ reason: _, ...shown }) => shown),
+    problem: problem && shownProblemOf(problem),
     ...(request.addressConflict && { addressConflict: request.addressConflict }),
     ...(request.reducedAt !== undefined && { reducedAt: request.reducedAt }),
   }
@@ -336,5 +344,5 @@ export function entryDataFor<T extends Readonly<Record<string, unknown>>>(
 ): T {
   const { code, detail } = data
   if (isAdmin || typeof code !== 'string' || typeof detail !== 'string') return data
-  return { ...data, ...problemForPeople({ code, detail }) }
+  return { ...data, ...shownProblemOf(problemForPeople({ code, detail })) }
 }

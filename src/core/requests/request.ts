@@ -20,8 +20,11 @@ import {
   mailboxKind,
   ProvisioningError,
   person,
+  type Reason,
   type RequestState,
+  reasonShape,
   requestState,
+  sentenceOf,
   siteKind,
   transitions,
 } from '../shared/index.ts'
@@ -65,8 +68,8 @@ export const addressConflict = z.object({
  */
 const addressChange = z.object({ from: z.string(), to: z.string(), at: instant })
 
-/** Why a step or a request stopped, as text for people; never a stack or the body of an answer. */
-export const problem = z.object({
+/** Why a step or a request stopped, as the API shows it; never a stack or the body of an answer. */
+export const shownProblem = z.object({
   code: z.string(),
   detail: z.string(),
   step: z.string().optional(),
@@ -77,7 +80,22 @@ export const problem = z.object({
     .optional()
     .describe('With `people-unavailable`: the people who cannot get access or ownership, and the reasons'),
 })
+/** A stored problem. Requests of earlier versions have only the sentence in `detail`. */
+export const problem = shownProblem.extend({ reason: reasonShape.optional() })
 export type Problem = z.output<typeof problem>
+
+/** Returns a problem with its reason, and the reason's sentence for the API. */
+export const problemOf = (
+  code: string,
+  reason: Reason,
+  facts: Omit<Problem, 'code' | 'detail' | 'reason'> = {},
+): Problem => ({
+  ...{ code, detail: sentenceOf(reason), reason },
+  ...facts,
+})
+
+/** Returns a problem as the API shows it. */
+export const shownProblemOf = ({ reason: _, ...shown }: Problem): z.output<typeof shownProblem> => shown
 /** Whether the requested name or additional address is taken, so that another name solves the problem. */
 export const isTakenName = (one: Problem | null): one is Problem & { code: 'name-taken' | 'alias-taken' } =>
   one?.code === 'name-taken' || one?.code === 'alias-taken'

@@ -1,5 +1,12 @@
 import { z } from 'zod'
-import type { MailboxKind, Person, SharedPorts, SiteKind } from '../shared/index.ts'
+import {
+  type MailboxKind,
+  type Person,
+  type Reason,
+  reasonShape,
+  type SharedPorts,
+  type SiteKind,
+} from '../shared/index.ts'
 import type { AccessLevel, MailboxDetails, MailboxProgress, MailboxStep } from './mailbox.ts'
 import type { SiteProgress, SiteStep } from './site.ts'
 
@@ -25,8 +32,8 @@ export const checkSteps = {
 export type CheckName = keyof typeof checkSteps
 export const checkNames = Object.keys(checkSteps) as [CheckName, ...CheckName[]]
 
-/** The check of one requested value. `detail`: the tenant's value instead, for admins. */
-export const check = z.object({
+/** The check of one requested value, as the API shows it. `detail`: the tenant's value instead, for admins. */
+export const shownCheck = z.object({
   name: z.enum(checkNames),
   ok: z.boolean(),
   detail: z.string().default(''),
@@ -35,6 +42,8 @@ export const check = z.object({
     .optional()
     .describe('True if the tenant has accepted the values but does not show them yet, up to 24 hours. Not a fault.'),
 })
+/** A stored check. Requests of earlier versions have only the sentence in `detail`. */
+export const check = shownCheck.extend({ reason: reasonShape.optional() })
 export type Check = z.output<typeof check>
 
 /** Whether the check fails the request. Values that the tenant has accepted and shows later are not a fault. */
@@ -84,7 +93,7 @@ export type StepResult<Progress = SiteProgress> =
       readonly retryAfterSeconds: number
       readonly made?: Partial<Progress>
       /** The reason for the wait, for admins, if they may have to fix something. */
-      readonly why?: { readonly code: string; readonly detail: string }
+      readonly why?: { readonly code: string; readonly reason: Reason }
     }
 /**
  * Creates resources in the tenant. Each step checks before it creates, so it is safe to run a step twice.
@@ -117,11 +126,11 @@ export interface Tenant {
   health(): Promise<ServiceHealth[]>
 }
 
-/** The health of a service: the milliseconds of its answer, or a problem as text for admins. */
+/** The health of a service: the milliseconds of its answer, or a problem for admins. */
 export interface ServiceHealth {
   readonly name: 'graph' | 'sharePoint' | 'exchange'
   readonly milliseconds: number
-  readonly problem?: string
+  readonly problem?: Reason
   /** The kind of problem (default `failed`). */
   readonly trouble?:
     | 'permissionMissing'

@@ -58,8 +58,7 @@ async function isAdminNow({ ports, settings }: SystemContext<SharedPorts>, perso
 function unreadable(unread: readonly UnreadProperty[]): ProvisioningError {
   const reason = unreadableAccount(because('yourAccount'), unread)
   if (!unread.includes('accountEnabled')) return new ProvisioningError('forbidden', reason)
-  const hidden = 'The directory does not show whether accounts are enabled.'
-  const cause = new TenantError('account-unreadable', hidden, { retryable: false, retryAfterSeconds: 60 })
+  const cause = new TenantError('account-unreadable', reason, { retryable: false, retryAfterSeconds: 60 })
   return new ProvisioningError('unavailable', reason, { cause })
 }
 

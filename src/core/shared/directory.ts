@@ -1,5 +1,5 @@
 import { isBusy, isPermissionMissing, ProvisioningError, TenantError } from './errors.ts'
-import { asWritten, because, type Reason } from './reason.ts'
+import { because, type Reason } from './reason.ts'
 import type { Person, ResourceKind } from './resource.ts'
 
 /** A search for similar resources. The signal ends the wait for its answer. */
@@ -104,7 +104,7 @@ export interface Account extends Person {
 
 /** Returns why the directory is unavailable. Only the health report and the log name a missing permission, for admins. */
 function whyAway(error: TenantError): Reason {
-  if (isBusy(error)) return asWritten(error.message)
+  if (isBusy(error)) return error.reason
   return because(isPermissionMissing(error) ? 'permissionMissing' : 'directoryAway')
 }
 

@@ -1,4 +1,5 @@
-import { because, type Reason } from './reason.ts'
+import { because, type Reason, sentenceOf } from './reason.ts'
+import type { ReasonKey } from './reason-keys.ts'
 import type { Person } from './resource.ts'
 
 /** All codes of refusals. They are part of the contract: REST clients depend on them, and cards have a text for each. */
@@ -70,22 +71,24 @@ export const refuseFields = (all: readonly Fault[], code: ErrorCode = 'validatio
 
 /**
  * An answer of Microsoft 365 that is not a success. The reader of the answer decides `retryable` by status and code, so no other
- * code interprets message text. `retryAfterSeconds` is the service's own value (RFC 9110 Retry-After).
+ * code interprets message text. The message is the sentence of the reason, for the log. `retryAfterSeconds` is the service's own value (RFC 9110 Retry-After).
  */
 export class TenantError extends Error {
   readonly code: string
+  readonly reason: Reason
   readonly retryable: boolean
   readonly retryAfterSeconds: number | undefined
   /** The HTTP status, if the answer had one. */
   readonly status: number | undefined
   constructor(
     code: string,
-    message: string,
+    reason: Reason,
     options: { retryable: boolean; retryAfterSeconds?: number | undefined; status?: number; cause?: unknown },
   ) {
-    super(message, { cause: options.cause })
+    super(sentenceOf(reason), { cause: options.cause })
     this.name = 'TenantError'
     this.code = code
+    this.reason = reason
     this.retryable = options.retryable
     this.status = options.status
     this.retryAfterSeconds = options.retryAfterSeconds
@@ -98,19 +101,12 @@ export const isBusy = (error: unknown): error is TenantError => error instanceof
 /** Whether an admin of the organisation has to grant the service a permission. The message names it, for admins. */
 export const isPermissionMissing = (error: unknown): error is TenantError =>
   error instanceof TenantError && ['permission-missing', 'exchange-role-missing'].includes(error.code)
-/** The text for everybody else. */
-const permissionText =
-  'The service lacks a permission. The admins were notified. A Microsoft 365 administrator must grant the permission. Try again later.'
-
-const noAnswer = 'Microsoft 365 did not answer.'
-const refusedStep = 'Microsoft 365 refused a step of this request. Your administrators can read the reason.'
-const unexpectedError = 'An unexpected error occurred. Your administrators can read the reason.'
 
 /**
- * Our own problem codes with the text for people who are not admins. `own` is the problem's own text, which is about the request
- * alone. The other texts replace texts that name a permission, a host, a setting or an answer of Microsoft.
+ * Our own problem codes with the reason for people who are not admins. `own` is the problem's own reason, which is about the
+ * request alone. The others replace reasons that name a permission, a host, a setting or an answer of Microsoft.
  */
-export const problemTexts = {
+export const publicReasons = {
   'name-taken': 'own',
   'alias-taken': 'own',
   'reserved-name': 'own',
@@ -129,29 +125,26 @@ export const problemTexts = {
   'site-creation-failed': 'own',
   interrupted: 'own',
   unexpected: 'own',
-  'permission-missing': permissionText,
-  'exchange-role-missing': permissionText,
-  'accounts-hidden': permissionText,
-  'foreign-address':
-    'The site is on a host that is not in the configuration. Your administrators must add it and have been notified.',
-  'extension-not-accepted':
-    'Microsoft 365 does not accept the link to the site yet. The service notifies your administrators if this continues.',
-  'sign-in-refused':
-    'Microsoft 365 rejects the service’s sign-in. Your administrators must fix this and have been notified.',
-  'no-answer': noAnswer,
-  busy: noAnswer,
-  timeout: noAnswer,
-  unreachable: noAnswer,
-  unavailable: noAnswer,
-  'unreadable-answer': noAnswer,
-  'sign-in-unreachable': noAnswer,
-  refused: refusedStep,
-  'no-mail-domain': refusedStep,
-  'foreign-page': unexpectedError,
-  'missing-progress': unexpectedError,
-} as const satisfies Readonly<Record<string, string>>
-type ProblemCode = keyof typeof problemTexts
-const isOwnCode = (code: string): code is ProblemCode => Object.hasOwn(problemTexts, code)
+  'permission-missing': 'stepLacksPermission',
+  'exchange-role-missing': 'stepLacksPermission',
+  'accounts-hidden': 'stepLacksPermission',
+  'foreign-address': 'siteHostMissing',
+  'extension-not-accepted': 'siteLinkRefused',
+  'sign-in-refused': 'serviceRejected',
+  'no-answer': 'stepUnanswered',
+  busy: 'stepUnanswered',
+  timeout: 'stepUnanswered',
+  unreachable: 'stepUnanswered',
+  unavailable: 'stepUnanswered',
+  'unreadable-answer': 'stepUnanswered',
+  'sign-in-unreachable': 'stepUnanswered',
+  refused: 'stepRefused',
+  'no-mail-domain': 'stepRefused',
+  'foreign-page': 'stepFailed',
+  'missing-progress': 'stepFailed',
+} as const satisfies Readonly<Record<string, 'own' | ReasonKey>>
+type ProblemCode = keyof typeof publicReasons
+const isOwnCode = (code: string): code is ProblemCode => Object.hasOwn(publicReasons, code)
 
 /** Codes and statuses of Graph and SharePoint for a service that is unavailable or overloaded. */
 const serviceAway = /^(throttled|http-(408|429|5\d\d)|TooManyRequests|service(Not|Un)Available|activityLimitReached)$/i
@@ -170,17 +163,19 @@ export function publicCode(code: string): ProblemCode {
   return serviceAway.test(code) || exchangeAway.test(code) ? 'no-answer' : 'refused'
 }
 
-const textsOfMeanings: Readonly<Partial<Record<ProblemCode, string>>> = {
-  'name-taken': 'The address is now taken.',
-  'not-ready': 'The resource was not ready in time.',
+const reasonsOfMeanings: Readonly<Partial<Record<ProblemCode, ReasonKey>>> = {
+  'name-taken': 'addressNowTaken',
+  'not-ready': 'notReadyInTime',
 }
 
-/** Returns a problem with the text for people who are not admins. */
+/** Returns a problem with the reason for people who are not admins. */
 export function problemForPeople<P extends { readonly code: string; readonly detail: string }>(problem: P): P {
   const code = publicCode(problem.code)
-  const text = problemTexts[code]
-  if (text !== 'own') return { ...problem, code, detail: text }
-  return code === problem.code ? problem : { ...problem, code, detail: textsOfMeanings[code] ?? refusedStep }
+  const known = publicReasons[code]
+  if (known === 'own' && code === problem.code) return problem
+  const key = known === 'own' ? (reasonsOfMeanings[code] ?? 'stepRefused') : known
+  const reason = because(key)
+  return { ...problem, code, reason, detail: sentenceOf(reason) }
 }
 
 /** Returns the reason of `unavailable` if there is a text for it; undefined: no answer. */

@@ -1,5 +1,6 @@
 import { TenantError } from './errors.ts'
 import { type Origin, originNow } from './origin.ts'
+import { because } from './reason.ts'
 
 /** The limits for calls of one kind: how many run, how many wait, and for how long. */
 export interface GateLimits {
@@ -129,7 +130,7 @@ export function createGate(what: string, limits: GateLimits): Gate {
 const againAfter = 5
 
 const busy = (what: string): TenantError =>
-  new TenantError('busy', `Too many ${what} are waiting. Try again in ${againAfter} seconds.`, {
+  new TenantError('busy', because('tooManyWaiting', { what, seconds: againAfter }), {
     retryable: true,
     retryAfterSeconds: againAfter,
   })

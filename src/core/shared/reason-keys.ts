@@ -1,8 +1,11 @@
+import type { TenantReasonKey } from './tenant-reason-keys.ts'
+
 /**
  * The message keys of refusals. The section `reason` of `cards/strings/en.json` has a message for each key; the compiler finds a
  * missing one.
  */
 export type ReasonKey =
+  | TenantReasonKey
   | 'aboutField'
   | 'aboveLimits'
   | 'accessExcluded'

@@ -1,15 +1,39 @@
 import { z } from 'zod'
 import type { ReasonKey } from './reason-keys.ts'
 
-/** The arguments of a reason's message. A list shows its texts with commas; a nested reason shows its sentence. */
-export type ReasonFacts = Readonly<Record<string, string | number | Reason | readonly (string | Reason)[]>>
-/** The reason of a refusal: a message key and facts. `reasonText` of the cards formats it for cards and the API. */
+/**
+ * The arguments of a reason's message. A list of texts is shown with commas, a list of reasons as sentences, `all` as "A, B and
+ * C", and `parts` with the characters `between` them. A nested reason shows its sentence, `command` the name of a chat command.
+ */
+export type ReasonFacts = Readonly<Record<string, ReasonFact>>
+type ReasonFact =
+  | string
+  | number
+  | Reason
+  | readonly (string | Reason)[]
+  | { readonly all: readonly (string | Reason)[] }
+  | { readonly parts: readonly (string | Reason)[]; readonly between: ', ' | '; ' }
+  | { readonly command: string }
+/**
+ * The reason of a refusal or a failure: a message key and facts. `reasonText` of the cards formats it in the reader's language,
+ * {@link sentenceOf} in English.
+ */
 export interface Reason {
   readonly key: ReasonKey
   readonly facts?: ReasonFacts
 }
 
 export const because = (key: ReasonKey, facts?: ReasonFacts): Reason => (facts ? { key, facts } : { key })
+
+let write = ({ key, facts = {} }: Reason): string => `${key} ${JSON.stringify(facts)}`
+
+/** Sets how {@link sentenceOf} writes reasons. The core has no texts, so `app/sentences.ts` gives it the English catalogue. */
+export function writeReasons(writer: (reason: Reason) => string): void {
+  write = writer
+}
+
+/** Returns the English sentence of a reason: for messages of errors, the log, and the API's `detail` of a stored problem. */
+export const sentenceOf = (reason: Reason): string => write(reason)
 
 /**
  * Returns the options of `refine` for a reason: zod's issue has the key as its message and the facts as its parameters.
@@ -41,7 +65,7 @@ export const writtenText = ({ key, facts }: Reason): string | undefined =>
   key === 'asWritten' ? String(facts?.['text'] ?? '') : undefined
 
 /** A reason as JSON. A stored reason may have a key of another version. */
-const reasonShape = z.custom<Reason>((value) => typeof Object(value).key === 'string')
+export const reasonShape = z.custom<Reason>((value) => typeof Object(value).key === 'string')
 
 /** The schema of a stored object with a reason. Rows of older versions have the sentence in `detail` instead. */
 export const withReason = <S extends z.ZodRawShape>(shape: S) =>

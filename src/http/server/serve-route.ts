@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import {
   type Actor,
   authorize,
+  because,
   type Core,
   type IdempotencyStore,
   isBusy,
@@ -61,8 +62,8 @@ const isReading = ({ method, onlyReads }: ActorRoute): boolean => method === 'GE
 function abandonedBy({ response }: Exchange): AbortSignal {
   const abandoned = new AbortController()
   response.once('close', () => {
-    if (!response.writableFinished)
-      abandoned.abort(new TenantError('abandoned', 'The caller has disconnected.', { retryable: true }))
+    const left = new TenantError('abandoned', because('callerDisconnected'), { retryable: true })
+    if (!response.writableFinished) abandoned.abort(left)
   })
   return abandoned.signal
 }
@@ -95,11 +96,9 @@ async function serveCaller(
   const enter = (requestId: string) => actorScope(context, route, exchange, caller, { raw, requestId })
   const countWork = async () => {
     const reads = route.extraReads?.(raw.body) ?? 0
-    if (reads > 0)
-      Object.assign(
-        exchange.extraHeaders,
-        joined(exchange.extraHeaders, await context.limits.take('read', caller, reads), kind),
-      )
+    if (reads === 0) return
+    const limits = await context.limits.take('read', caller, reads)
+    Object.assign(exchange.extraHeaders, joined(exchange.extraHeaders, limits, kind))
   }
   if (!key) {
     await countWork()

@@ -1,5 +1,6 @@
 import type { JobResult, JobWithMetadata, PgBoss } from 'pg-boss'
 import {
+  asWritten,
   type DeadLetter,
   type DeadLetterHead,
   type DeadLetters,
@@ -187,7 +188,7 @@ export function createDeadLetters(boss: PgBoss, store: QueueStore, log: QueueLog
 }
 
 const headOf = ({ id, ...head }: Omit<LetterRow, 'failure'>): DeadLetterHead => ({ letterId: id, ...head })
-const letterOf = ({ failure, ...head }: LetterRow): DeadLetter => ({
-  ...headOf(head),
-  problem: failureOf(failure).message,
-})
+function letterOf({ failure, ...head }: LetterRow): DeadLetter {
+  const { message, reason = asWritten(message) } = failureOf(failure)
+  return { ...headOf(head), problem: reason }
+}

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { because, type Reason, reasonShape } from '../../core/index.ts'
 import type { QueueLog } from './boss.ts'
 
 /** The facts and tools of one attempt, for the handler. */
@@ -30,14 +31,19 @@ interface JobOptions {
   readonly keptSeconds?: number | undefined
 }
 
-/** Why a job ended in the dead letter queue. */
+/** Why a job ended in the dead letter queue. `reason`: for cards; errors that are not ours have only a message. */
 export interface JobFailure {
   readonly name: string
   readonly message: string
+  readonly reason?: Reason
 }
 
 /** The failure of a job whose process was killed in each attempt. */
-export const interruption: JobFailure = { name: 'Interrupted', message: 'the process died each time it ran' }
+export const interruption: JobFailure = {
+  name: 'Interrupted',
+  message: 'the process died each time it ran',
+  reason: because('jobInterrupted'),
+}
 
 /** A job as the queue uses it: a name, options, and functions that check the payload and run the job. */
 export interface Job {
@@ -111,17 +117,19 @@ export function jobRegistry(...jobs: readonly Job[]): ReadonlyMap<string, Job> {
   return byName
 }
 
-/** The name and message of an error. Its stack can contain data that the store should not keep. */
+/** The name, message and reason of an error. Its stack can contain data that the store should not keep. */
 export function failureOf(error: unknown): JobFailure {
-  const { name, message, value } = (
+  const { name, message, reason, value } = (
     typeof error === 'object' && error !== null ? error : { message: String(error) }
   ) as {
     name?: unknown
     message?: unknown
+    reason?: unknown
     value?: unknown
   }
   if (message === undefined && value !== undefined) return failureOf(value)
-  return { name: String(name ?? 'Error'), message: String(message ?? 'unknown') }
+  const known = reasonShape.safeParse(reason).data
+  return { name: String(name ?? 'Error'), message: String(message ?? 'unknown'), ...(known && { reason: known }) }
 }
 
 /** Whether a retry may help. An error with `retryable: false` excludes it. */

@@ -1,6 +1,6 @@
 import type { DirectoryObject, Group, User } from '@microsoft/microsoft-graph-types'
 import { z } from 'zod'
-import { type HeldAddress, mailKey, siteKey, TenantError } from '../../core/index.ts'
+import { because, type HeldAddress, mailKey, siteKey, TenantError } from '../../core/index.ts'
 import { fieldsOf, type Graph, query, quoted, type SharePoint } from '../wire/index.ts'
 import { smtpAddresses } from './people.ts'
 
@@ -16,7 +16,7 @@ async function deletedAt(graph: Graph, filters: Readonly<Record<'user' | 'group'
     Object.entries(filters).map(([type, $filter]) => {
       if ($filter === undefined) return []
       const url = `${graph.root}/${deleted}${type}${query({ $filter, $select: fieldsOf<DirectoryObject>('id', 'deletedDateTime') })}`
-      return graph.list(url, deletedEntry, 'checking until when a name is kept')
+      return graph.list(url, deletedEntry, because('checkingKeptName'))
     }),
   )
   const times = found.flat().map(({ deletedDateTime }) => Date.parse(deletedDateTime))
@@ -41,7 +41,7 @@ const mailObject = z.object({
   proxyAddresses: z.array(z.string()).catch([]),
 })
 const siteObject = z.object({ id: z.string().min(1), webUrl: z.string() })
-const purpose = 'recording which addresses are in use'
+const purpose = because('recordingAddresses')
 
 /**
  * Yields every address of the tenant, page by page: of accounts (List users, which includes mailboxes), of groups with
@@ -95,7 +95,7 @@ export async function isHeldByAccount(
   const found = await Promise.all(
     Object.entries(filters).map(([path, $filter]) => {
       const url = `${graph.root}/${path}${query({ $filter, $select: 'id' })}`
-      return graph.list(url, z.object({ id: z.guid() }), 'checking whether a name is free')
+      return graph.list(url, z.object({ id: z.guid() }), because('checkingName'))
     }),
   )
   return found.some((accounts) => accounts.length > 0)

@@ -1,6 +1,6 @@
 import type { Chat } from '@microsoft/microsoft-graph-types'
 import { z } from 'zod'
-import { type Tenant, TenantError } from '../../core/index.ts'
+import { because, type Tenant, TenantError } from '../../core/index.ts'
 import {
   type CallService,
   fieldsOf,
@@ -46,12 +46,12 @@ export function createChatFinder({ call, root, teamsAppId, warn, now }: ChatFind
 
   async function isNew(personId: string): Promise<boolean> {
     const body: InstallationBody = { 'teamsApp@odata.bind': `${root}/appCatalogs/teamsApps/${teamsAppId}` }
-    const purpose = 'installing the app for an approver'
+    const purpose = because('installingApp')
     const answer = await call({ method: 'POST', url: apps(personId), body, purpose, accept: [409] })
     return answer.status !== 409
   }
   async function find(personId: string): Promise<string | undefined> {
-    const purpose = 'looking up the chat of a person with the bot'
+    const purpose = because('findingChat')
     const filter = query({ $expand: 'teamsApp', $filter: `teamsApp/id eq ${quoted(teamsAppId ?? '')}` })
     const listed = await call({ url: `${apps(personId)}${filter}`, purpose, accept: [404] })
     if (listed.status === 404) return undefined

@@ -3,7 +3,7 @@
  * only, except for the installation of the Teams app for a person. Imports `wire`.
  */
 import { z } from 'zod'
-import { type Directory, type MailDomains, type Profile, TenantError } from '../../core/index.ts'
+import { because, type Directory, type MailDomains, type Profile, TenantError } from '../../core/index.ts'
 import {
   addressFilter,
   type CallService,
@@ -122,7 +122,7 @@ async function mailDomains(graph: Graph): Promise<MailDomains> {
   const domains = await graph.mailDomains()
   const usual = domains.find(({ isDefault }) => isDefault) ?? domains[0]
   if (usual) return { default: usual.name, accepted: domains.map(({ name }) => name) }
-  throw new TenantError('no-mail-domain', 'The organisation has no domain that accepts mail.', { retryable: false })
+  throw new TenantError('no-mail-domain', because('mailDomainMissing'), { retryable: false })
 }
 
 /** Values of another type count as missing, so that the group itself is still found. */
@@ -146,7 +146,7 @@ async function findProvisionedGroup({ graph, call, sharePoint, extension, warn }
   if (!z.uuid().safeParse(requestId).success) throw new TypeError('A request id is a UUID.')
   const filter = `${extension}/requestId eq ${quoted(requestId)}`
   const url = `${graph.root}/groups${query({ $filter: filter, $select: `id,displayName,${extension}` })}`
-  const answer = await call({ url, purpose: "looking for the site's security group" }).catch(graph.explainExtension)
+  const answer = await call({ url, purpose: because('findingSecurityGroup') }).catch(graph.explainExtension)
   const { value } = parseAnswer(z.object({ value: z.array(z.record(z.string(), z.unknown())) }), answer, graphService)
   const groups = value
     .map((group) =>

@@ -1,5 +1,12 @@
 import { z } from 'zod'
-import type { Account, MailDomains, Person, Profile, UnreadProperty } from '../../core/index.ts'
+import {
+  type Account,
+  because,
+  type MailDomains,
+  type Person,
+  type Profile,
+  type UnreadProperty,
+} from '../../core/index.ts'
 import {
   accountsFilter,
   checkedId,
@@ -72,7 +79,7 @@ function usersById<S extends z.ZodType>(
   const all = [...new Set(ids.map((id) => id.toLowerCase()))]
   return inChunks(all, idsInFilter, (some) => {
     const $filter = `id in (${some.map((id) => quoted(checkedId(id))).join(',')})`
-    return graph.list(`${graph.root}/users${query({ $filter, $select })}`, entry, 'looking people up', signal)
+    return graph.list(`${graph.root}/users${query({ $filter, $select })}`, entry, because('findingPeople'), signal)
   })
 }
 
@@ -116,8 +123,8 @@ async function inChunks<T, R>(
 }
 
 const purposes = {
-  transitiveMembers: 'reading the members of a group',
-  owners: 'reading the owners of a group',
+  transitiveMembers: because('readingGroupMembers'),
+  owners: because('readingGroupOwners'),
 } as const
 
 /**
@@ -147,7 +154,7 @@ export async function findPeople(graph: Graph, text: string): Promise<Account[]>
   const search = async ($filter: string, most = maxFound): Promise<Account[]> => {
     const url = `${graph.root}/users${query({ $filter, $select: userFields, $top: String(most) })}`
     // Only the first page: a single letter may match the whole organisation.
-    return (await graph.first(url, userEntry, 'looking a person up')).slice(0, most).map(toAccount)
+    return (await graph.first(url, userEntry, because('findingPerson'))).slice(0, most).map(toAccount)
   }
   const exact = text.includes('@') ? await search(`userPrincipalName eq ${wanted} or mail eq ${wanted}`) : []
   if (exact.length > 0) return exact
@@ -199,7 +206,7 @@ export async function findGroups(graph: Graph, text: string): Promise<z.output<t
   const wanted = quoted(text.trim())
   const search = async ($filter: string) => {
     const url = `${graph.root}/groups${query({ $filter, $select: 'id,displayName', $top: String(maxFound) })}`
-    return (await graph.first(url, groupEntry, 'looking a group up')).slice(0, maxFound)
+    return (await graph.first(url, groupEntry, because('findingGroup'))).slice(0, maxFound)
   }
   // Many groups may begin with this text, so the exact name may be on a later page.
   const exact = await search(`displayName eq ${wanted}`)

@@ -1,6 +1,13 @@
 import type { Group, Site, User } from '@microsoft/microsoft-graph-types'
 import { z } from 'zod'
-import { type Candidate, isMailboxKind, type Person, type SimilarQuery, TenantError } from '../../core/index.ts'
+import {
+  because,
+  type Candidate,
+  isMailboxKind,
+  type Person,
+  type SimilarQuery,
+  TenantError,
+} from '../../core/index.ts'
 import {
   accountsFilter,
   checkedId,
@@ -15,7 +22,7 @@ import {
 
 /** Page size: a hundred entries are some 20 kB. */
 const maxNames = '100'
-const purpose = 'looking for similar names'
+const purpose = because('findingSimilar')
 /** Graph's `$search` on directory objects is an advanced query: it needs this header and `$count=true`. */
 const advanced = { consistencyLevel: 'eventual' }
 

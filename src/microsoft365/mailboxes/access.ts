@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type AccessLevel, type MailboxStepInput, type Person, TenantError } from '../../core/index.ts'
+import { type AccessLevel, because, type MailboxStepInput, type Person, TenantError } from '../../core/index.ts'
 import { type Names, namesOf, unknownToExchange } from '../directory/index.ts'
 import { isRefusal, needed } from '../wire/index.ts'
 import { done, type MailboxResult, type MailboxServices, notYetVisible } from './create.ts'
@@ -74,7 +74,7 @@ export async function grantAccess(services: MailboxServices, input: MailboxStepI
 }
 
 const personNotFound = ({ displayName }: Person): TenantError =>
-  new TenantError('person-not-found', `${displayName} is no longer in the directory.`, { retryable: false })
+  new TenantError('person-not-found', because('personLeft', { person: displayName }), { retryable: false })
 
 async function grant(
   { exchange }: MailboxServices,
@@ -106,6 +106,7 @@ async function grant(
   }
   // Exchange did not find the mailbox or the person.
   if ((await unknownToExchange(exchange, [person], signal)).length === 0) return notYetVisible(input)
-  const message = `Exchange Online does not know ${displayName}: only people with a mailbox can be given access.`
-  throw new TenantError('person-unknown-to-exchange', message, { retryable: false })
+  throw new TenantError('person-unknown-to-exchange', because('personWithoutMailbox', { person: displayName }), {
+    retryable: false,
+  })
 }

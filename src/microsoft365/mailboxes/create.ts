@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type MailboxProgress, type MailboxStepInput, type StepResult, TenantError } from '../../core/index.ts'
+import { because, type MailboxProgress, type MailboxStepInput, type StepResult, TenantError } from '../../core/index.ts'
 import {
   addressFilter,
   type CmdletParameters,
@@ -61,7 +61,7 @@ export async function whenVisible(input: MailboxStepInput, work: () => Promise<M
 
 /** Error for an additional address that is in use: a person has to choose another address. */
 export const aliasTaken = (aliasAddress: string, cause?: unknown): TenantError =>
-  new TenantError('alias-taken', `The additional address ${aliasAddress} is taken. Choose another address.`, {
+  new TenantError('alias-taken', because('aliasTaken', { address: aliasAddress }), {
     retryable: false,
     cause,
   })
@@ -95,7 +95,7 @@ export async function createMailbox(services: MailboxServices, input: MailboxSte
     const parameters = parametersFor('New-Mailbox', input) as CmdletParameters['New-Mailbox']
     const answer = await services.exchange.write('New-Mailbox', parameters, { signal: input.signal })
     const { data } = mailboxEntry.safeParse(answer)
-    if (!data) throw unreadable(exchangeService, 'a new mailbox without its ids')
+    if (!data) throw unreadable(exchangeService, 'mailboxWithoutIds')
     return stamp(services, input, data)
   } catch (error) {
     if (!isRefusal(error, 'already-exists')) throw error
@@ -203,6 +203,5 @@ async function stamp(
 
 /** Error for an address or name that is in use: a person has to choose another address. */
 function nameTaken(address: string): TenantError {
-  const message = `${address} cannot be used: another mailbox, group or person has this address or its name.`
-  return new TenantError('name-taken', message, { retryable: false })
+  return new TenantError('name-taken', because('mailboxAddressTaken', { address }), { retryable: false })
 }

@@ -3,7 +3,7 @@
  * in Exchange (`fields.ts`). A step that runs twice creates one mailbox. Imports `wire` and `directory`.
  */
 import { z } from 'zod'
-import { type MailboxStepInput, type Tenant, TenantError } from '../../core/index.ts'
+import { because, type MailboxStepInput, type Tenant, TenantError } from '../../core/index.ts'
 import { CmdletError, type CmdletParameters, isRefusal, needed, type WritingCmdlet } from '../wire/index.ts'
 import { grantAccess } from './access.ts'
 import {
@@ -101,10 +101,10 @@ const isQuotaRefusal = (error: unknown): boolean =>
 
 function needsLicence({ address, details }: MailboxStepInput, cause: unknown): TenantError {
   const gigabytes = Math.round((details.capacity ?? 0) / 102.4) / 10
-  const message =
-    `Exchange Online does not allow ${gigabytes} GB for ${address}: more than 50 GB needs a licence on the mailbox. ` +
-    'Assign an Exchange Online Plan 2 licence to it and retry, or request at most 51200 MB.'
-  return new TenantError('capacity-needs-licence', message, { retryable: false, cause })
+  return new TenantError('capacity-needs-licence', because('licenceNeeded', { gigabytes, address }), {
+    retryable: false,
+    cause,
+  })
 }
 
 const applyBooking = (services: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> =>

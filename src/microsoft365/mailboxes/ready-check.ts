@@ -1,7 +1,15 @@
 import { z } from 'zod'
-import { type Check, countryCode, type MailboxStepInput } from '../../core/index.ts'
+import { because, type Check, countryCode, type MailboxStepInput, type Reason } from '../../core/index.ts'
 import { namesOf } from '../directory/index.ts'
-import { checkOf, type Graph, missingText, needed, normalizeSpace, readyResult, recipientTypes } from '../wire/index.ts'
+import {
+  checkOf,
+  type Graph,
+  missingPeople,
+  needed,
+  normalizeSpace,
+  readyResult,
+  recipientTypes,
+} from '../wire/index.ts'
 import { holdersOf, isAmong } from './access.ts'
 import type { MailboxResult, MailboxServices } from './create.ts'
 import { parametersFor, unlicensedMegabytes, visibleText } from './fields.ts'
@@ -10,8 +18,9 @@ import { parametersFor, unlicensedMegabytes, visibleText } from './fields.ts'
 export const checkMailbox = (services: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> =>
   readyResult(() => checksOf(services, input), input.progress, services.settleSeconds)
 
-/** A check with its fault, as text for admins; `''` without a fault. */
-type NamedCheck = readonly [name: Check['name'], fault: Promise<string> | string]
+/** A check with its fault, for admins; undefined without a fault. */
+type Fault = Reason | undefined
+type NamedCheck = readonly [name: Check['name'], fault: Promise<Fault> | Fault]
 
 async function checksOf(services: MailboxServices, input: MailboxStepInput): Promise<Check[]> {
   const mailbox = await services.exchange.readOne('Get-Mailbox', identityOf(input), properties, {
@@ -45,24 +54,28 @@ function mailboxChecks({ graph }: MailboxServices, input: MailboxStepInput, mail
   // The template assigns custom attributes and the seats of a room.
   const attributes = Object.entries(parametersFor('Set-Mailbox', input)).filter(([name]) => /^Custom|^Res/.test(name))
   const checks: NamedCheck[] = [
-    ['address', isSame(found, address) ? '' : found ? `it is ${found} instead of ${address}` : 'it is not there'],
-    ['mailboxType', type === wantedType ? '' : `it is ${type || 'nothing'} instead of ${wantedType}`],
+    ['address', isSame(found, address) ? undefined : found ? instead(found, address) : because('notThere')],
+    ['mailboxType', type === wantedType ? undefined : instead(type, wantedType)],
     ['signInBlocked', signInFault(graph, input)],
   ]
+  const hasAlias = aliases.includes(`smtp:${aliasAddress.toLowerCase()}`)
   if (aliasAddress !== '')
-    checks.push(['alias', aliases.includes(`smtp:${aliasAddress.toLowerCase()}`) ? '' : `${aliasAddress} is missing`])
+    checks.push(['alias', hasAlias ? undefined : because('addressMissing', { address: aliasAddress })])
   if (capacity !== undefined)
     checks.push(['capacity', capacityFault(textOf(mailbox['ProhibitSendReceiveQuota']), capacity)])
   if (hideFromGAL !== undefined) {
-    const shown = isHidden ? 'it is hidden from the address list' : 'it is shown in the address list'
-    checks.push(['visibility', isHidden === hideFromGAL ? '' : shown])
+    checks.push(['visibility', isHidden === hideFromGAL ? undefined : because(isHidden ? 'isHidden' : 'isShown')])
   }
   if (attributes.length > 0) checks.push(['customAttributes', difference(Object.fromEntries(attributes), mailbox)])
   return checks
 }
 
-async function signInFault(graph: Graph, { progress, signal }: MailboxStepInput): Promise<string> {
-  return (await graph.isSignInBlocked(needed(progress, 'userId'), signal)) ? '' : 'the account can still sign in'
+/** Another value than the requested one; `''`: no value. */
+const instead = (found: string, wanted: string): Reason =>
+  found === '' ? because('nothingInstead', { wanted }) : because('foundInstead', { found, wanted })
+
+async function signInFault(graph: Graph, { progress, signal }: MailboxStepInput): Promise<Fault> {
+  return (await graph.isSignInBlocked(needed(progress, 'userId'), signal)) ? undefined : because('canSignIn')
 }
 
 /** Returns the checks that need other cmdlets. */
@@ -92,12 +105,12 @@ function otherChecks(services: MailboxServices, input: MailboxStepInput): NamedC
 }
 
 /** Compares the place. Get-Place returns all places while it does not know ours, so the function finds ours by name. */
-async function placeFault({ exchange }: MailboxServices, input: MailboxStepInput, wanted: object): Promise<string> {
+async function placeFault({ exchange }: MailboxServices, input: MailboxStepInput, wanted: object): Promise<Fault> {
   const { address, progress, signal } = input
   const names = [address, progress.userPrincipalName ?? '', needed(progress, 'mailboxId')]
   const places = await exchange.read('Get-Place', identityOf(input), properties, { signal })
   const ours = places.find(({ Identity }) => names.some((name) => isSame(name, textOf(Identity))))
-  return ours ? difference(wanted, ours) : 'Exchange does not list it as a place yet'
+  return ours ? difference(wanted, ours) : because('noPlaceYet')
 }
 
 async function accessFault(
@@ -105,48 +118,47 @@ async function accessFault(
   input: MailboxStepInput,
   level: 'FullAccess' | 'SendAs',
   peopleNow: ReturnType<typeof namesOf>,
-): Promise<string> {
+): Promise<Fault> {
   const [present, known] = await Promise.all([holdersOf(services, input, level), peopleNow])
   const absent = input.access.flatMap(({ person, level: its }) => {
     const names = its === level ? known.get(person.id.toLowerCase()) : undefined
     return its !== level || (names && isAmong(present, names)) ? [] : [person.displayName]
   })
-  return missingText(absent)
+  return missingPeople(absent)
 }
 
-async function replyFault({ exchange }: MailboxServices, input: MailboxStepInput): Promise<string> {
+async function replyFault({ exchange }: MailboxServices, input: MailboxStepInput): Promise<Fault> {
   const { progress, signal } = input
   const cmdlet = 'Get-MailboxAutoReplyConfiguration'
   const anchor = needed(progress, 'userPrincipalName')
   const found = (await exchange.readOne(cmdlet, identityOf(input), properties, { signal, anchor })) ?? {}
-  if (found['AutoReplyState'] !== 'Enabled') return 'it is off'
+  if (found['AutoReplyState'] !== 'Enabled') return because('replyOff')
   const wanted = parametersFor('Set-MailboxAutoReplyConfiguration', input)
-  for (const [name, place] of [
-    ['InternalMessage', 'in the organisation'],
+  for (const [name, where] of [
+    ['InternalMessage', 'inside'],
     ['ExternalMessage', 'outside'],
   ] as const)
-    if (visibleText(textOf(found[name])) !== visibleText(wanted[name] ?? ''))
-      return `it has another text for people ${place}`
-  return found['ExternalAudience'] === 'All' ? '' : 'it does not answer everybody outside'
+    if (visibleText(textOf(found[name])) !== visibleText(wanted[name] ?? '')) return because('replyDiffers', { where })
+  return found['ExternalAudience'] === 'All' ? undefined : because('replyForSome')
 }
 
 /** Compares Exchange's text, such as `50 GB (53,687,091,200 bytes)`, with megabytes. */
-function capacityFault(found: string, megabytes: number): string {
+function capacityFault(found: string, megabytes: number): Fault {
   const bytes = Number(/\(([\d,.\s]+) bytes\)/.exec(found)?.[1]?.replace(/\D/g, '') ?? Number.NaN)
-  if (bytes === megabytes * 1024 ** 2) return ''
+  if (bytes === megabytes * 1024 ** 2) return undefined
   const wanted = megabytes % 1024 === 0 ? `${megabytes / 1024} GB` : `${megabytes} MB`
-  const licence = megabytes > unlicensedMegabytes ? ` (more than 50 GB needs a licence)` : ''
-  return `it has ${found.replace(/\s*\(.*/, '') || 'no limit'} instead of ${wanted}${licence}`
+  const facts = { found: found.replace(/\s*\(.*/, '') || 'none', wanted }
+  return because(megabytes > unlicensedMegabytes ? 'quotaNeedsLicence' : 'quotaDiffers', facts)
 }
 
 /** Describes the differences between requested parameters and the properties in the tenant. */
-function difference(wanted: object, found: Properties): string {
+function difference(wanted: object, found: Properties): Fault {
   const faults = Object.entries(wanted).flatMap(([name, value]: [string, unknown]) => {
     const is = found[name]
     const agrees = name === 'CountryOrRegion' ? isCountry(is, value) : agree(is, value)
-    return agrees ? [] : [`${spaced(name)} is ${shown(is)} instead of ${shown(value)}`]
+    return agrees ? [] : [differs(spaced(name), shown(is), shown(value))]
   })
-  return faults.join(', ')
+  return faults.length === 0 ? undefined : because('faults', { faults: { parts: faults, between: ', ' } })
 }
 
 /** Compares countries. The step sets a code and Exchange returns a name; an unknown name counts as a match. */
@@ -169,10 +181,16 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 const textsOf = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((one) => typeof one === 'string') : typeof value === 'string' ? [value] : []
 const isSame = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
+/** A property with another value than the requested one; `''` is no value. */
+const differs = (property: string, found: string, wanted: string): Reason =>
+  wanted === ''
+    ? because('valueUnwanted', { property, found })
+    : found === ''
+      ? because('valueEmpty', { property, wanted })
+      : because('valueDiffers', { property, found, wanted })
 /** Converts `StateOrProvince` to "state or province". */
 const spaced = (name: string): string => name.replace(/(?<=[a-z])(?=[A-Z\d])/g, ' ').toLowerCase()
 function shown(value: unknown): string {
   const text = (Array.isArray(value) ? value.map(String).join(', ') : String(value ?? '')).trim()
-  if (text === '') return 'empty'
-  return `"${text.length > 60 ? `${text.slice(0, 59)}…` : text}"`
+  return text.length > 60 ? `${text.slice(0, 59)}…` : text
 }

@@ -5,6 +5,7 @@
 
 import { z } from 'zod'
 import {
+  because,
   type Check,
   type SiteKind,
   type SiteStepInput,
@@ -17,7 +18,7 @@ import {
   type FoundGroup,
   type Graph,
   type GroupBody,
-  missingText,
+  missingPeople,
   namingPolicyError,
   needed,
   notThereYet,
@@ -70,10 +71,16 @@ async function checksOf(services: SiteServices, input: SiteStepInput): Promise<C
     sharePoint.web(needed(progress, 'url'), signal),
     kinds[input.kind].missingOwners(services, input),
   ])
-  const checks = [checkOf('siteOpens', opens ? '' : 'the site does not answer'), checkOf('owners', missingText(absent))]
+  const checks = [
+    checkOf('siteOpens', opens ? undefined : because('siteSilent')),
+    checkOf('owners', missingPeople(absent)),
+  ]
   if (labelId === '') return checks
   const site = await sharePoint.administered(needed(progress, 'siteId'), signal)
-  return [...checks, checkOf('label', isLabel(site?.SensitivityLabel2, labelId) ? '' : 'it is not applied')]
+  return [
+    ...checks,
+    checkOf('label', isLabel(site?.SensitivityLabel2, labelId) ? undefined : because('labelNotApplied')),
+  ]
 }
 
 const isLabel = (found: string | null | undefined, wanted: string): boolean =>
@@ -92,8 +99,8 @@ async function linkGroup({ graph }: SiteServices, input: SiteStepInput): Promise
   } catch (error) {
     // Groups may accept a new extension later than the job's last retry, so the step waits and reports the reason.
     if (!(error instanceof TenantError) || error.code !== 'extension-not-accepted') throw error
-    const { code, message: detail, retryAfterSeconds = 10 } = error
-    return { done: false, retryAfterSeconds, why: { code, detail } }
+    const { code, reason, retryAfterSeconds = 10 } = error
+    return { done: false, retryAfterSeconds, why: { code, reason } }
   }
 }
 
@@ -131,12 +138,12 @@ async function findOrCreate(graph: Graph, input: SiteStepInput): Promise<FoundGr
   const owners = ownersOf(input).map(({ id }) => id)
   const answer = await graph.upsertGroup(key, group, { owners }, signal)
   if (answer.status === 400) {
-    const refusal = upsertRefusal(answer, 'creating the security group')
+    const refusal = upsertRefusal(answer, because('creatingSecurityGroup'))
     if (refusal instanceof TenantError) throw refusal
     // The naming policy concerns Microsoft 365 groups. A tenant that applies it to this group has its own reasons.
     if (typeof refusal === 'object') throw namingPolicyError()
   }
   const created = await graph.linkedGroup(key, signal)
-  if (!created) throw notThereYet('The new security group')
+  if (!created) throw notThereYet('newSecurityGroup')
   return created
 }

@@ -1,4 +1,4 @@
-import { type Person, type SiteStepInput, type StepResult, TenantError } from '../../core/index.ts'
+import { because, type Person, type SiteStepInput, type StepResult, TenantError } from '../../core/index.ts'
 import {
   type Administered,
   claimOf,
@@ -46,7 +46,7 @@ const notReady = { done: false, retryAfterSeconds: 2 } as const
 
 /** Error for an address that another group or site has: the requester must choose another address. */
 export const nameTaken = (alias: string): TenantError =>
-  new TenantError('name-taken', `The address ${alias} is taken by another group or site.`, { retryable: false })
+  new TenantError('name-taken', because('siteAddressTaken', { address: alias }), { retryable: false })
 
 /** A team site is the site of a Microsoft 365 group. The group's alternate key is the request's id. */
 export const teamSite: SiteActions = {
@@ -74,7 +74,7 @@ async function createGroup({ graph }: SiteServices, input: SiteStepInput): Promi
   const people = { owners: [requester.id], members: [requester.id] }
   await upsert(graph, requestId, group, people, signal)
   const created = await graph.groupByUniqueName(requestId, signal)
-  if (!created) throw notThereYet('The new group')
+  if (!created) throw notThereYet('group')
   return groupMade(created)
 }
 
@@ -99,7 +99,7 @@ async function upsert(
   suggestions = 0,
 ): Promise<void> {
   const answer = await graph.upsertGroup(requestId, group, people, signal)
-  const refusal = answer.status === 400 && upsertRefusal(answer, 'creating the group')
+  const refusal = answer.status === 400 && upsertRefusal(answer, because('creatingGroup'))
   if (refusal instanceof TenantError) throw refusal
   if (typeof refusal === 'object') {
     if (suggestions === maxSuggestions) throw namingPolicyError()
@@ -110,7 +110,7 @@ async function upsert(
     throw nameTaken(group.mailNickname)
   if (refusal === 'already-bound') {
     const again = await graph.upsertGroup(requestId, group, {}, signal)
-    if (again.status === 400) throw errorOf(graphService, 'creating the group', again)
+    if (again.status === 400) throw errorOf(graphService, because('creatingGroup'), again)
   }
 }
 
@@ -147,12 +147,12 @@ async function addRelated(
 ): Promise<void> {
   const answer = await graph.addRelated(groupId, relation, id, signal)
   if (answer.status === 404) {
-    if (await graph.user(id)) throw notThereYet('The new group')
-    throw new TenantError('owner-not-found', `${displayName} is no longer in the directory.`, { retryable: false })
+    if (await graph.user(id)) throw notThereYet('group')
+    throw new TenantError('owner-not-found', because('personLeft', { person: displayName }), { retryable: false })
   }
   // A 400 has no code for "already added", so the list of owners or members decides.
   if (answer.status === 400 && !(await graph.related(groupId, relation, signal)).includes(id))
-    throw errorOf(graphService, `adding to the group's ${relation}`, answer)
+    throw errorOf(graphService, because('addingToGroup', { relation }), answer)
 }
 
 async function missingGroupOwners({ graph }: SiteServices, input: SiteStepInput): Promise<string[]> {
@@ -256,4 +256,4 @@ const isSitesOwner = (site: Administered | undefined, userPrincipalName: string)
   isSameLogin(site?.Owner ?? '', userPrincipalName)
 
 const creationFailed = (): TenantError =>
-  new TenantError('site-creation-failed', 'SharePoint could not create the site.', { retryable: true })
+  new TenantError('site-creation-failed', because('siteNotCreated'), { retryable: true })

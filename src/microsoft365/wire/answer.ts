@@ -1,6 +1,6 @@
 /** Answers of Microsoft's services: bodies, errors, and what a status means for a retry. */
 import { z } from 'zod'
-import { TenantError } from '../../core/index.ts'
+import { because, type Reason, TenantError } from '../../core/index.ts'
 
 /** The service's own error. `text` is for logs and for the few cases that have no code. */
 export interface ServiceError {
@@ -24,7 +24,7 @@ export interface Answer {
 /** Reads an answer. Throws a `TenantError` for a 2xx answer that is not JSON. */
 export function answerOf(response: Response, text: string, service: string): Answer {
   const body = text === '' ? undefined : parseJson(text)
-  if (response.ok && text !== '' && body === undefined) throw unreadable(service, 'something that is not JSON')
+  if (response.ok && text !== '' && body === undefined) throw unreadable(service, 'notJson')
   const error = response.ok ? undefined : serviceErrorOf(body)
   return { status: response.status, body, error, retryAfterSeconds: retryAfterSeconds(response.headers) }
 }
@@ -57,11 +57,13 @@ function serviceErrorOf(body: unknown): ServiceError | undefined {
 }
 
 /** Turns an answer into an error. The service's text stays in `cause`: people and the store see only the code. */
-export function errorOf(service: string, purpose: string, answer: Answer): TenantError {
+export function errorOf(service: string, purpose: Reason, answer: Answer): TenantError {
   const { status, error } = answer
   const code = error && /^[\w .,-]{1,80}$/.test(error.code) ? error.code : `http-${status}`
-  const message = `${service} answered ${status}${code.startsWith('http-') ? '' : ` (${code})`} while ${purpose}.`
-  return new TenantError(code, message, {
+  const reason = code.startsWith('http-')
+    ? because('serviceAnswered', { service, status, purpose })
+    : because('serviceAnsweredCode', { service, status, error: code, purpose })
+  return new TenantError(code, reason, {
     retryable: isTransient(status),
     retryAfterSeconds: answer.retryAfterSeconds,
     status,
@@ -72,7 +74,7 @@ export function errorOf(service: string, purpose: string, answer: Answer): Tenan
 /** Parses an answer's body. Throws a retryable `TenantError` when the body does not match the schema. */
 export function parseAnswer<S extends z.ZodType>(schema: S, answer: Answer, service: string): z.output<S> {
   const parsed = schema.safeParse(answer.body)
-  if (!parsed.success) throw unreadable(service, 'an answer of another shape', parsed.error)
+  if (!parsed.success) throw unreadable(service, 'otherShape', parsed.error)
   return parsed.data
 }
 
@@ -94,7 +96,7 @@ export async function readText(response: Response, service: string): Promise<str
   for await (const part of response.body) {
     size += part.byteLength
     // Leaving the loop cancels the download.
-    if (size > largestAnswer) throw unreadable(service, `an answer of more than ${largestAnswer} bytes`)
+    if (size > largestAnswer) throw unreadable(service, 'tooLarge')
     parts.push(part)
   }
   return Buffer.concat(parts).toString('utf8')
@@ -109,9 +111,20 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** The kinds of answers that differ from the documentation. */
+type Unreadable =
+  | 'notJson'
+  | 'otherShape'
+  | 'tooLarge'
+  | 'several'
+  | 'otherPerson'
+  | 'noToken'
+  | 'noObject'
+  | 'mailboxWithoutIds'
+
 /** Error for an answer that differs from the service's documentation. Retryable: usually a proxy has answered. */
-export const unreadable = (service: string, what: string, cause?: unknown): TenantError =>
-  new TenantError('unreadable-answer', `${service} sent ${what}. This differs from its documentation.`, {
+export const unreadable = (service: string, found: Unreadable, cause?: unknown): TenantError =>
+  new TenantError('unreadable-answer', because('answerUnreadable', { service, found, most: largestAnswer }), {
     retryable: true,
     cause,
   })

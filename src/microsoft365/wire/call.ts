@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
-import { type Gate, originNow, TenantError, traceHeaders } from '../../core/index.ts'
+import { because, type Gate, originNow, type Reason, sentenceOf, TenantError, traceHeaders } from '../../core/index.ts'
 import { type Answer, answerOf, errorOf, parseAnswer, readText } from './answer.ts'
 import { consentDelay, lackingIn, neededFor, type Permission, permissionMissing } from './permissions.ts'
 
@@ -29,8 +29,8 @@ export type CallLog = (entry: {
 export interface Call {
   readonly method?: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
   readonly url: string
-  /** The purpose, as text that completes "… while": `creating the group`. */
-  readonly purpose: string
+  /** The purpose: a reason whose text completes "… while": `creating the group`. */
+  readonly purpose: Reason
   readonly body?: object
   readonly headers?: Readonly<Record<string, string>>
   /** Statuses that this caller handles itself, such as 404 when it checks whether an object exists. */
@@ -211,7 +211,7 @@ async function exchange(
     const milliseconds = Math.round(performance.now() - started)
     const aheadSeconds = aheadOf(response?.headers.get('date'), milliseconds)
     log?.({
-      ...{ service, purpose, method, status: response?.status, outcome, milliseconds },
+      ...{ service, purpose: sentenceOf(purpose), method, status: response?.status, outcome, milliseconds },
       ...{ clientRequestId, requestId, aheadSeconds },
     })
   }
@@ -242,9 +242,9 @@ function redirectOf({ redirectTo }: Endpoint, from: string, { status, headers }:
   return isRedirect ? redirectTo?.(new URL(from), new URL(location, from)) : undefined
 }
 
-function connectionError(service: string, purpose: string, late: boolean, cause: unknown): TenantError {
-  const what = late ? 'did not answer in time' : 'cannot be reached'
-  return new TenantError(late ? 'timeout' : 'unreachable', `${service} ${what} while ${purpose}.`, {
+function connectionError(service: string, purpose: Reason, late: boolean, cause: unknown): TenantError {
+  const reason = because(late ? 'serviceSilent' : 'serviceUnreachable', { service, purpose })
+  return new TenantError(late ? 'timeout' : 'unreachable', reason, {
     retryable: true,
     cause,
   })
@@ -268,7 +268,7 @@ export function createPages(call: CallService, root: string, service: string) {
   async function page<S extends z.ZodType>(
     url: string,
     item: S,
-    purpose: string,
+    purpose: Reason,
     how: How = {},
   ): Promise<Page<z.output<S>> | undefined> {
     const answer = await call({ url, purpose, accept: [404], ...how })
@@ -284,7 +284,7 @@ export function createPages(call: CallService, root: string, service: string) {
 
   return {
     /** Yields the pages of a list of any length. */
-    async *pages<S extends z.ZodType>(url: string, item: S, purpose: string): AsyncGenerator<readonly z.output<S>[]> {
+    async *pages<S extends z.ZodType>(url: string, item: S, purpose: Reason): AsyncGenerator<readonly z.output<S>[]> {
       let next: string | undefined = url
       for (let count = 0; next !== undefined; count += 1) {
         if (!next.startsWith(`${root}/`) || count === maxPages) throw foreignPage(service)
@@ -295,7 +295,7 @@ export function createPages(call: CallService, root: string, service: string) {
       }
     },
     /** Reads all entries of a list, at most 100 pages. Returns no entries when the list does not exist. */
-    async list<S extends z.ZodType>(url: string, item: S, purpose: string, signal?: AbortSignal) {
+    async list<S extends z.ZodType>(url: string, item: S, purpose: Reason, signal?: AbortSignal) {
       const found: z.output<S>[] = []
       let next: string | undefined = url
       for (let count = 0; next !== undefined; count += 1) {
@@ -311,7 +311,7 @@ export function createPages(call: CallService, root: string, service: string) {
     first: async <S extends z.ZodType>(
       url: string,
       item: S,
-      purpose: string,
+      purpose: Reason,
       how?: How,
     ): Promise<readonly z.output<S>[]> => (await page(url, item, purpose, how))?.found ?? [],
   }
@@ -319,7 +319,7 @@ export function createPages(call: CallService, root: string, service: string) {
 
 /** Error for a list whose next page is at another host, or that has too many pages. */
 export const foreignPage = (service: string): TenantError =>
-  new TenantError('foreign-page', `${service} sent a list with too many pages, or with a next page on another host.`, {
+  new TenantError('foreign-page', because('listForeign', { service }), {
     retryable: false,
   })
 

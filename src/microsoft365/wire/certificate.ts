@@ -1,7 +1,15 @@
 import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import type { CertificateFacts, CertificateReading } from '../../core/index.ts'
+import {
+  asWritten,
+  because,
+  type CertificateFacts,
+  type CertificateReading,
+  type Reason,
+  sentenceOf,
+  TenantError,
+} from '../../core/index.ts'
 
 /** Proves that the caller is the registered application. SharePoint refuses secrets, so a certificate is required. */
 export interface ClientCertificate {
@@ -69,7 +77,7 @@ const pollMilliseconds = 60_000
 /** Watches the certificate's file: uses a new certificate, and reports one that cannot be used. */
 export function createCertificateFile({ path, password, first, use, warn }: Options) {
   let inUse = first
-  let problem: string | undefined
+  let problem: Reason | undefined
   let reading: Promise<CertificateReading> | undefined
 
   async function read(file: string): Promise<CertificateReading> {
@@ -86,8 +94,8 @@ export function createCertificateFile({ path, password, first, use, warn }: Opti
       return 'taken'
     } catch (error) {
       const before = problem
-      problem = error instanceof Error ? error.message : String(error)
-      if (problem !== before)
+      problem = reasonOf(error)
+      if (before === undefined || sentenceOf(problem) !== sentenceOf(before))
         warn('The certificate file could not be used. The current certificate stays in use.', { err: error })
       return 'refused'
     }
@@ -124,30 +132,22 @@ export function createCertificateFile({ path, password, first, use, warn }: Opti
  * poll.
  */
 function assertValid({ startsAt, endsAt }: ClientCertificate, now: Date): void {
-  if (endsAt && endsAt <= now)
-    throw new CertificateError(`The certificate in the file expired on ${shown(endsAt)}. Replace it by a new one.`)
-  if (startsAt && startsAt > now)
-    throw new CertificateError(
-      `The certificate in the file is not valid before ${shown(startsAt)}. The service uses it from then on.`,
-    )
+  if (endsAt && endsAt <= now) throw new CertificateError(because('certificateExpired', { at: shown(endsAt) }))
+  if (startsAt && startsAt > now) throw new CertificateError(because('certificateTooEarly', { at: shown(startsAt) }))
+}
+
+/** The reason of an error while a file is read or tried. */
+function reasonOf(error: unknown): Reason {
+  if (error instanceof CertificateError || error instanceof TenantError) return error.reason
+  return asWritten(error instanceof Error ? error.message : String(error))
 }
 
 const shown = (at: Date): string => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`
 
 /** Omits the path: the message is shown in a chat. */
 function unreadableFile(error: unknown): never {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason'
-  const reason = reasons[code] ?? 'Check the path and the file.'
-  throw new CertificateError(`The file at CLIENT_CERTIFICATE_PATH cannot be read (${code}). ${reason}`, {
-    cause: error,
-  })
-}
-
-const reasons: Readonly<Record<string, string>> = {
-  ENOENT: 'There is no such file. Check the path.',
-  ENOTDIR: 'There is no such file. Check the path.',
-  EISDIR: 'The path names a folder. Add the name of the file.',
-  EACCES: 'The user of the service may not read it. Change its owner, or allow its group to read it and nobody else.',
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+  throw new CertificateError(because('certificateUnreadable', { error: code }), { cause: error })
 }
 
 /** A private key and the certificate that belongs to it. */
@@ -159,11 +159,20 @@ interface KeyPair {
 /** The reason why a file cannot be used, for admins, with the command that creates a correct file. */
 export class CertificateError extends Error {
   override readonly name = 'CertificateError'
+  readonly reason: Reason
+  constructor(reason: Reason, options?: ErrorOptions) {
+    super(sentenceOf(reason), options)
+    this.reason = reason
+  }
 }
 
+/** Commands for the operator's shell. */
 const fromPfx =
   'openssl pkcs12 -in service.pfx -out service.pem -noenc (OpenSSL 1.1: -nodes; add -legacy if OpenSSL 3 reports "unsupported")'
 const joined = 'cat key.pem certificate.pem > service.pem'
+const decrypted = 'openssl pkey -in service.pem -out key.pem && openssl x509 -in service.pem >> key.pem'
+const encryptedAgain =
+  'openssl pkey -provider legacy -provider default -in service.pem -aes256 -out key.pem && openssl x509 -in service.pem >> key.pem'
 const created =
   'openssl req -x509 -newkey rsa:2048 -noenc -days 365 -subj /CN=quartermaster -keyout key.pem -out certificate.pem'
 
@@ -181,16 +190,9 @@ function keyPairFromPem(file: Uint8Array, password: string | undefined, now = ne
   const blocks = [...text.matchAll(/-----BEGIN ([A-Z0-9 ]+)-----[\s\S]+?-----END \1-----/g)]
   const [keyBlock] = blocks.filter(([, label = '']) => label.endsWith('PRIVATE KEY'))
   const certificateBlocks = blocks.filter(([, label]) => label === 'CERTIFICATE')
-  if (text.split('-----BEGIN ').length !== blocks.length + 1)
-    throw new CertificateError('The file is incomplete: a block begins and does not end. Copy the whole file again.')
-  if (!keyBlock)
-    throw new CertificateError(
-      `The PEM file holds no private key. If the key is in another file, run: ${joined}. If you have a .pfx file, run: ${fromPfx}.`,
-    )
-  if (certificateBlocks.length === 0)
-    throw new CertificateError(
-      `The PEM file holds a private key, but no certificate. Add the certificate: ${joined}. The registration in Entra ID must have the same certificate.`,
-    )
+  if (text.split('-----BEGIN ').length !== blocks.length + 1) throw new CertificateError(because('pemIncomplete'))
+  if (!keyBlock) throw new CertificateError(because('pemWithoutKey', { joining: joined, converting: fromPfx }))
+  if (certificateBlocks.length === 0) throw new CertificateError(because('pemWithoutCertificate', { joining: joined }))
   const key = readKey(keyBlock[0], password)
   const certificates = certificateBlocks.map(([block]) => readCertificate(block))
   const ofTheKey = certificates.filter((one) => one.checkPrivateKey(key))
@@ -200,51 +202,45 @@ function keyPairFromPem(file: Uint8Array, password: string | undefined, now = ne
       Number(isValid(other)) - Number(isValid(one)) || other.validToDate.getTime() - one.validToDate.getTime(),
   )[0]
   if (!certificate)
-    throw new CertificateError(
-      `The private key does not belong to ${certificates.length === 1 ? 'the certificate' : `any of the ${certificates.length} certificates`} in the same PEM file. Put the key of the certificate into the file, or convert its .pfx file: ${fromPfx}.`,
-    )
+    throw new CertificateError(because('pemOfOtherKey', { count: certificates.length, converting: fromPfx }))
   return { key, certificate }
 }
 
 function readKey(block: string, password: string | undefined): KeyObject {
   const isEncrypted = /^-----BEGIN ENCRYPTED |^Proc-Type: *4, *ENCRYPTED/m.test(block)
   if (isEncrypted && password === undefined)
-    throw new CertificateError(
-      'The private key in the PEM file is encrypted. Set CLIENT_CERTIFICATE_PASSWORD to its password and restart, or remove the encryption: openssl pkey -in service.pem -out key.pem && openssl x509 -in service.pem >> key.pem. Then use key.pem.',
-    )
+    throw new CertificateError(because('pemEncrypted', { decrypting: decrypted }))
   const key = parsed(
     () => createPrivateKey({ key: block, ...(isEncrypted && { passphrase: password }) }),
-    (code) =>
-      isEncrypted ? notDecrypted(code) : `The private key in the PEM file cannot be read. Copy it again (${code}).`,
+    (error) => (isEncrypted ? notDecrypted(error) : because('pemKeyUnreadable', { error })),
   )
   const bits = key.asymmetricKeyDetails?.modulusLength ?? 0
-  if (key.asymmetricKeyType === 'rsa' && bits >= shortestKey) return key
-  const found =
-    key.asymmetricKeyType === 'rsa' ? `an RSA key of ${bits} bits` : `a key of type ${key.asymmetricKeyType}`
+  const type = key.asymmetricKeyType ?? ''
+  if (type === 'rsa' && bits >= shortestKey) return key
+  const facts = { least: shortestKey, creating: `${created} && ${joined}` }
   throw new CertificateError(
-    `The PEM file holds ${found}. Entra ID needs an RSA key of ${shortestKey} bits or more. Run: ${created} && ${joined}. Upload certificate.pem to the registration.`,
+    type === 'rsa' ? because('pemKeyTooShort', { bits, ...facts }) : because('pemKeyOfOtherType', { type, ...facts }),
   )
 }
 
 /** Returns the reason of a failed decryption. A wrong password causes the same errors as a damaged key. */
-function notDecrypted(code: string): string {
-  if (code.includes('UNSUPPORTED'))
-    return `The private key is encrypted with a method that is no longer supported (${code}). Encrypt it again: openssl pkey -provider legacy -provider default -in service.pem -aes256 -out key.pem && openssl x509 -in service.pem >> key.pem. Then use key.pem.`
-  return `CLIENT_CERTIFICATE_PASSWORD does not open the private key in the PEM file. Check the password and restart, or copy the file again (${code}).`
-}
+const notDecrypted = (error: string): Reason =>
+  error.includes('UNSUPPORTED')
+    ? because('pemOldEncryption', { error, encrypting: encryptedAgain })
+    : because('pemPasswordWrong', { error })
 
 const readCertificate = (block: string): X509Certificate =>
   parsed(
     () => new X509Certificate(block),
-    (code) => `A certificate in the PEM file cannot be read. Copy it again (${code}).`,
+    (error) => because('pemCertificateUnreadable', { error }),
   )
 
 /** Omits the original message, which may quote the file. */
-function parsed<T>(read: () => T, explain: (code: string) => string): T {
+function parsed<T>(read: () => T, explain: (error: string) => Reason): T {
   try {
     return read()
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'no reason is known'
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
     throw new CertificateError(explain(code))
   }
 }
@@ -261,16 +257,14 @@ function textOf(file: Uint8Array): string {
 const pfxVersion = Buffer.from([0x02, 0x01, 0x03])
 
 /** Names the format of a file that is not PEM. */
-function notPem(file: Uint8Array): string {
-  if (file.length === 0) return `The file is empty. To create it from a .pfx file, run: ${fromPfx}.`
-  const wanted = 'The service needs one PEM file with the private key and the certificate.'
-  if (Buffer.from(file.subarray(0, 10)).includes(pfxVersion))
-    return `The file is a .pfx file (PKCS#12), not a PEM file. ${wanted} Run: ${fromPfx}.`
-  if (isReadable(() => new X509Certificate(file)))
-    return `The file is a certificate without its private key (.cer). The service needs both in one PEM file. Export them as a .pfx file, and run: ${fromPfx}.`
+function notPem(file: Uint8Array): Reason {
+  const facts = { converting: fromPfx }
+  if (file.length === 0) return because('fileEmpty', facts)
+  if (Buffer.from(file.subarray(0, 10)).includes(pfxVersion)) return because('fileIsPfx', facts)
+  if (isReadable(() => new X509Certificate(file))) return because('fileIsCer', facts)
   if (['pkcs8', 'pkcs1'].some((type) => isReadable(() => createPrivateKey(derKey(file, type)))))
-    return `The file is a private key in DER form. ${wanted} Run: openssl pkey -inform DER -in key.der -out key.pem && ${joined}.`
-  return `The file is not a PEM file. ${wanted} To create it from a .pfx file, run: ${fromPfx}.`
+    return because('fileIsDerKey', { converting: `openssl pkey -inform DER -in key.der -out key.pem && ${joined}` })
+  return because('fileIsNotPem', facts)
 }
 
 const derKey = (file: Uint8Array, type: string) =>

@@ -1,4 +1,4 @@
-import type { MailboxKind } from '../../core/index.ts'
+import { because, type MailboxKind, type Reason } from '../../core/index.ts'
 
 /** A change to a list property: Exchange's hashtable in JSON, as the EXO v3 module sends it. */
 export interface ListChange {
@@ -97,25 +97,25 @@ export type ReadingCmdlet = Extract<Cmdlet, `Get-${string}`>
 /** Cmdlets of the steps that create mailboxes. */
 export type WritingCmdlet = Exclude<Cmdlet, ReadingCmdlet | 'Remove-Mailbox'>
 
-/** The purpose of each cmdlet, as text that completes "… while". */
-export const purposes: { readonly [C in Cmdlet]: string } = {
-  'New-Mailbox': 'creating the mailbox',
-  'Set-Mailbox': "changing the mailbox's settings",
-  'Set-User': "writing the mailbox's contact details",
-  'Set-Place': "writing the room's properties",
-  'Set-CalendarProcessing': 'setting how bookings are answered',
-  'Add-MailboxPermission': 'granting full access',
-  'Add-RecipientPermission': 'granting the right to send as the mailbox',
-  'Set-MailboxAutoReplyConfiguration': 'setting the automatic reply',
-  'Remove-Mailbox': 'removing the mailbox of a check',
-  'Get-Mailbox': 'looking the mailbox up',
-  'Get-Recipient': 'checking whether an address is free',
-  'Get-User': "reading the mailbox's contact details",
-  'Get-Place': "reading the room's properties",
-  'Get-CalendarProcessing': 'reading how bookings are answered',
-  'Get-MailboxPermission': 'reading who has full access',
-  'Get-RecipientPermission': 'reading who may send as the mailbox',
-  'Get-MailboxAutoReplyConfiguration': 'reading the automatic reply',
+/** The purpose of each cmdlet, as a reason whose text completes "… while". */
+export const purposes: { readonly [C in Cmdlet]: Reason } = {
+  'New-Mailbox': because('creatingMailbox'),
+  'Set-Mailbox': because('changingMailbox'),
+  'Set-User': because('writingContact'),
+  'Set-Place': because('writingPlace'),
+  'Set-CalendarProcessing': because('settingBookings'),
+  'Add-MailboxPermission': because('grantingFullAccess'),
+  'Add-RecipientPermission': because('grantingSendAs'),
+  'Set-MailboxAutoReplyConfiguration': because('settingReply'),
+  'Remove-Mailbox': because('deletingCheckMailbox'),
+  'Get-Mailbox': because('findingMailbox'),
+  'Get-Recipient': because('checkingAddress'),
+  'Get-User': because('readingContact'),
+  'Get-Place': because('readingPlace'),
+  'Get-CalendarProcessing': because('readingBookings'),
+  'Get-MailboxPermission': because('readingFullAccess'),
+  'Get-RecipientPermission': because('readingSendAs'),
+  'Get-MailboxAutoReplyConfiguration': because('readingReply'),
 }
 
 /** The cmdlets that the service uses, without Remove-Mailbox: the service removes nothing. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { TenantError } from '../../core/index.ts'
+import { because, type Reason, TenantError } from '../../core/index.ts'
 import { type Answer, errorOf, isTransient, parseAnswer, parseJson, unreadable } from './answer.ts'
 import type { CallService, Endpoint } from './call.ts'
 import { foreignPage, quoted } from './call.ts'
@@ -116,7 +116,7 @@ export function createExchange(call: CallService, options: { exchangeUrl: string
       how: How = {},
     ): Promise<z.output<S> | undefined> {
       const found = await read(cmdlet, parameters, schema, how)
-      if (found.length > 1) throw unreadable(service, 'several objects instead of one')
+      if (found.length > 1) throw unreadable(service, 'several')
       return found[0]
     },
     /**
@@ -189,10 +189,10 @@ export class CmdletError extends TenantError {
   readonly refusal: CmdletRefusal
   constructor(
     code: string,
-    message: string,
+    reason: Reason,
     options: ConstructorParameters<typeof TenantError>[2] & { refusal: CmdletRefusal },
   ) {
-    super(code, message, options)
+    super(code, reason, options)
     this.name = 'CmdletError'
     this.refusal = options.refusal
   }
@@ -286,15 +286,15 @@ function exceptionIn(message: string): Exception | undefined {
 const lastSegment = (type: string): string => /[\w`]+$/.exec(type)?.[0] ?? ''
 
 /** Converts an answer of InvokeCommand that is not 2xx to an error with its meaning. */
-function cmdletErrorOf(service: string, purpose: string, answer: Answer): TenantError {
+function cmdletErrorOf(service: string, purpose: Reason, answer: Answer): TenantError {
   const { status } = answer
   const { type, text, wrapped = false } = exceptionOf(answer.body)
   const cause = new Error(`${wrapped ? 'CmdletProxyException ' : ''}${type} ${text}`.trim().slice(0, 500))
   if (status === 401 || status === 403) return roleMissing(service, purpose, cause)
   // The mailbox may exist already: the step checks first when it runs again.
   if (text.includes('ExternalDirectoryObjectId was not returned')) {
-    const message = `${service} has not finished ${purpose} yet.`
-    return new CmdletError('half-made', message, { retryable: true, cause, refusal: 'other' })
+    const reason = because('cmdletUnfinished', { service, purpose })
+    return new CmdletError('half-made', reason, { retryable: true, cause, refusal: 'other' })
   }
   if (type === '' && !wrapped) return errorOf(service, purpose, answer)
   const refusal = alreadyExists.has(type) ? 'already-exists' : notFound(type)
@@ -302,8 +302,9 @@ function cmdletErrorOf(service: string, purpose: string, answer: Answer): Tenant
   const isUnknown = wrapped && refusal === 'other' && !isTemporary && !finalException.test(type)
   const code = isUnknown ? 'CmdletProxyException' : type
   const names = isUnknown && type !== '' ? `${code}: ${type}` : code
-  const what = `${service} answered ${status} (${names}) while ${purpose}.`
-  return new CmdletError(code, [what, ...adviceOf({ type, text, wrapped })].join(' '), {
+  const what = because('serviceAnsweredCode', { service, status, error: names, purpose })
+  const advice = adviceOf({ type, text, wrapped })
+  return new CmdletError(code, advice.length === 0 ? what : because('faults', { faults: [what, ...advice] }), {
     retryable: isTemporary || isUnknown,
     retryAfterSeconds: answer.retryAfterSeconds,
     status,
@@ -313,24 +314,20 @@ function cmdletErrorOf(service: string, purpose: string, answer: Answer): Tenant
 }
 
 /** Returns the meaning of a wrapped error, and the parameter that Exchange refused. */
-function adviceOf({ type, text, wrapped }: Exception): string[] {
+function adviceOf({ type, text, wrapped }: Exception): Reason[] {
   if (/^(ParameterTransformation|AmbiguousParameterSet)Exception$/.test(type)) {
     const [, parameter, unknown] = /on parameter '(\w{1,60})'|specified\. (\w{1,60})$/.exec(text) ?? []
-    const name = parameter ?? unknown
-    return [`It refused ${name ? `the parameter ${name}` : 'a parameter'}. A retry does not help.`]
+    return [because('cmdletParameter', { parameter: parameter ?? unknown ?? 'none' })]
   }
   if (!wrapped || finalException.test(type)) return []
-  return [
-    "The mailbox's own server did not complete the command. New mailboxes cause this, so a later retry usually succeeds.",
-  ]
+  return [because('cmdletWrapped')]
 }
 
 const notFound = (type: string): CmdletRefusal => (type === 'ManagementObjectNotFoundException' ? 'not-found' : 'other')
 
-const roleMissing = (service: string, purpose: string, cause: Error): TenantError =>
-  new TenantError(
-    'exchange-role-missing',
-    `${service} refused this service while ${purpose}. An administrator has to grant its registration the application ` +
-      'permission Exchange.ManageAsApp, with consent, and the role Exchange Administrator.',
-    { retryable: false, status: 403, cause },
-  )
+const roleMissing = (service: string, purpose: Reason, cause: Error): TenantError =>
+  new TenantError('exchange-role-missing', because('exchangeRoleLacking', { service, purpose }), {
+    retryable: false,
+    status: 403,
+    cause,
+  })

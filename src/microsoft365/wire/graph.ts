@@ -1,6 +1,6 @@
 import type { Group, TeamsAppInstallation, User } from '@microsoft/microsoft-graph-types'
 import { z } from 'zod'
-import { TenantError } from '../../core/index.ts'
+import { because, type Reason, TenantError } from '../../core/index.ts'
 import { type Answer, errorOf, parseAnswer, type ServiceError, unreadable } from './answer.ts'
 import { type CallService, createPages, query, quoted, segment } from './call.ts'
 
@@ -101,7 +101,7 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
   const groupFields = 'id,displayName,mailNickname,mail'
   async function groupWith(uniqueName: string, $select: string, signal: AbortSignal): Promise<FoundGroup | undefined> {
     const url = `${byName(uniqueName)}${query({ $select })}`
-    const answer = await call({ url, purpose: 'looking the group up', accept: [404], signal })
+    const answer = await call({ url, purpose: because('findingRequestGroup'), accept: [404], signal })
     if (answer.status === 404) return undefined
     const { id, displayName, mailNickname, mail } = parseAnswer(groupEntry, answer, graph)
     const known = Reflect.get(Object(answer.body), extension)
@@ -112,7 +112,7 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
     throw isRefusal && String(error.cause).includes(extension) ? extensionRefused(extension, error) : error
   }
 
-  async function user(path: string, purpose: string): Promise<UserEntry | undefined> {
+  async function user(path: string, purpose: Reason): Promise<UserEntry | undefined> {
     const url = `${root}/users/${path}${query({ $select: userFields })}`
     const answer = await call({ url, purpose, accept: [404] })
     return answer.status === 404 ? undefined : parseAnswer(userEntry, answer, graph)
@@ -125,28 +125,27 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
     root,
     /** Reads a person by object id. Throws a retryable `TenantError` when Graph answers with another person. */
     async user(id: string): Promise<UserEntry | undefined> {
-      const found = await user(segment(id), 'looking a person up')
-      if (found && found.id.toLowerCase() !== id.toLowerCase())
-        throw unreadable(graph, 'another person than the requested one')
+      const found = await user(segment(id), because('findingPerson'))
+      if (found && found.id.toLowerCase() !== id.toLowerCase()) throw unreadable(graph, 'otherPerson')
       return found
     },
     /** Blocks the sign-in of an account. Returns false when Graph does not know the account (yet). */
     async blockSignIn(userId: string, signal: AbortSignal): Promise<boolean> {
       const url = `${root}/users/${segment(userId)}`
       const body = { accountEnabled: false } satisfies User
-      const purpose = "blocking the mailbox's account"
+      const purpose = because('blockingAccount')
       return (await call({ method: 'PATCH', url, body, purpose, accept: [404], signal })).status !== 404
     },
     /** Returns whether an account exists and its sign-in is blocked. */
     async isSignInBlocked(userId: string, signal: AbortSignal): Promise<boolean> {
       const url = `${root}/users/${segment(userId)}${query({ $select: fieldsOf<User>('id', 'accountEnabled') })}`
-      const answer = await call({ url, purpose: "reading the mailbox's account", accept: [404], signal })
+      const answer = await call({ url, purpose: because('readingAccount'), accept: [404], signal })
       return answer.status !== 404 && parseAnswer(account, answer, graph).accountEnabled === false
     },
     /** Lists the organisation's mail domains, in lower case. */
     async mailDomains(): Promise<{ name: string; isDefault: boolean }[]> {
       const url = `${root}/organization${query({ $select: 'verifiedDomains' })}`
-      const { value } = parseAnswer(organizations, await call({ url, purpose: 'reading the mail domains' }), graph)
+      const { value } = parseAnswer(organizations, await call({ url, purpose: because('readingMailDomains') }), graph)
       return value
         .flatMap(({ verifiedDomains }) => verifiedDomains)
         .flatMap((one) => verifiedDomain.safeParse(one).data ?? [])
@@ -156,30 +155,30 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
     /** Reads one account. Throws a `TenantError` when Graph hides whether accounts are enabled. */
     async ping(signal: AbortSignal): Promise<void> {
       const url = `${root}/users${query({ $select: 'id,accountEnabled', $top: '1' })}`
-      const answer = await call({ url, purpose: 'checking its health', signal })
+      const answer = await call({ url, purpose: because('checkingHealth'), signal })
       const { value } = parseAnswer(accounts, answer, graph)
       if (value.some(({ accountEnabled }) => typeof accountEnabled !== 'boolean')) throw accountsHidden()
     },
     /** Reads where a person works; `{}` for an unknown person. */
     async workplace(id: string) {
       const url = `${root}/users/${segment(id)}${query({ $select: Object.keys(workplaceEntry.shape).join(',') })}`
-      const answer = await call({ url, purpose: 'looking up where a person works', accept: [404] })
+      const answer = await call({ url, purpose: because('findingWorkplace'), accept: [404] })
       return answer.status === 404 ? {} : parseAnswer(workplaceEntry, answer, graph)
     },
-    manager: (id: string) => user(`${segment(id)}/manager`, 'looking a manager up'),
+    manager: (id: string) => user(`${segment(id)}/manager`, because('findingManager')),
     /** Lists the ids of a person's groups, including nested groups. */
     groupIdsOf: async (userId: string) => {
       const url = `${root}/users/${segment(userId)}/transitiveMemberOf${query({ $select: 'id', $top: '999' })}`
-      return (await list(url, entry, 'reading the groups of a person')).map(({ id }) => id)
+      return (await list(url, entry, because('readingGroupsOfPerson'))).map(({ id }) => id)
     },
     async groupName(id: string): Promise<string | undefined> {
       const url = `${root}/groups/${segment(id)}${query({ $select: 'id,displayName' })}`
-      const answer = await call({ url, purpose: 'looking a group up', accept: [404] })
+      const answer = await call({ url, purpose: because('findingGroup'), accept: [404] })
       return answer.status === 404 ? undefined : parseAnswer(groupEntry, answer, graph).displayName
     },
     groupsByNickname(mailNickname: string) {
       const $filter = `mailNickname eq ${quoted(mailNickname)}`
-      return list(`${root}/groups${query({ $filter, $select: 'id' })}`, entry, 'checking whether an address is free')
+      return list(`${root}/groups${query({ $filter, $select: 'id' })}`, entry, because('checkingAddress'))
     },
 
     /**
@@ -188,7 +187,7 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
      * is no error.
      */
     async groupNamingPolicy(): Promise<string | undefined> {
-      const purpose = 'reading the naming policy of groups'
+      const purpose = because('readingNamingPolicy')
       const answer = await call({ url: `${root}/groupSettings`, purpose, accept: [403] })
       if (answer.status === 403) return undefined
       const { value } = parseAnswer(groupSettings, answer, graph)
@@ -221,7 +220,7 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
           ...(people.owners?.length && ({ 'owners@odata.bind': bind(people.owners) } satisfies GroupBindings)),
           ...(people.members?.length && ({ 'members@odata.bind': bind(people.members) } satisfies GroupBindings)),
         },
-        purpose: 'creating the group',
+        purpose: because('creatingGroup'),
         accept: [400],
         signal,
       }),
@@ -229,14 +228,14 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
     async patchExtension(groupId: string, value: object, signal: AbortSignal): Promise<void> {
       const url = `${root}/groups/${segment(groupId)}`
       const body = { [extension]: value }
-      const purpose = 'linking the security group to the site'
+      const purpose = because('linkingGroup')
       const answer = await call({ method: 'PATCH', url, body, purpose, accept: [404], signal }).catch(explainExtension)
-      if (answer.status === 404) throw notThereYet('The security group')
+      if (answer.status === 404) throw notThereYet('securityGroup')
     },
 
     related: async (groupId: string, relation: Relation, signal: AbortSignal): Promise<string[]> => {
       const url = `${root}/groups/${segment(groupId)}/${relation}${query({ $select: 'id', $top: '999' })}`
-      return (await list(url, entry, `reading the group's ${relation}`, signal)).map(({ id }) => id)
+      return (await list(url, entry, because('readingGroupPeople', { relation }), signal)).map(({ id }) => id)
     },
 
     /** Adds an owner or member. 400 also means "already added"; 404 means that group or person does not exist (yet). */
@@ -247,7 +246,7 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
         method: 'POST',
         url,
         body,
-        purpose: `adding to the group's ${relation}`,
+        purpose: because('addingToGroup', { relation }),
         accept: [400, 404],
         signal,
       })
@@ -256,7 +255,7 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
     /** Reads the site of a group. Graph answers 404, 409, 423 or 503 while the site is being created. */
     async siteOfGroup(groupId: string, signal: AbortSignal) {
       const url = `${root}/groups/${segment(groupId)}/sites/root${query({ $select: 'id,webUrl' })}`
-      const answer = await call({ url, purpose: 'waiting for the site', accept: [404, 409, 423, 503], signal })
+      const answer = await call({ url, purpose: because('waitingForSite'), accept: [404, 409, 423, 503], signal })
       const site = answer.status === 200 ? parseAnswer(siteEntry, answer, graph) : undefined
       return { site, retryAfterSeconds: answer.retryAfterSeconds }
     },
@@ -265,7 +264,7 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
     async siteAt(address: string, signal: AbortSignal) {
       const { host, pathname } = new URL(address)
       const url = `${root}/sites/${host}:${pathname}${query({ $select: 'id,webUrl' })}`
-      const answer = await call({ url, purpose: 'looking the site up', accept: [404, 423], signal })
+      const answer = await call({ url, purpose: because('findingSite'), accept: [404, 423], signal })
       return answer.status === 200 ? parseAnswer(siteEntry, answer, graph) : undefined
     },
   }
@@ -279,7 +278,7 @@ type GroupNames = Partial<Pick<GroupBody, 'displayName' | 'mailNickname'>>
  */
 export function upsertRefusal(
   answer: Answer,
-  purpose: string,
+  purpose: Reason,
 ): 'name-taken' | 'already-bound' | { readonly suggested: GroupNames } | TenantError {
   const { error } = answer
   if (error?.text.includes(namingRequirements)) {
@@ -308,34 +307,27 @@ function suggestedNames(details: ServiceError['details']): GroupNames {
 
 /** Error for a name that the tenant's naming policy does not allow, and for which it suggests no other. */
 export const namingPolicyError = (): TenantError =>
-  new TenantError(
-    'naming-policy',
-    `${graph} refuses the name: the group naming policy of the organisation does not allow it. Send the request again with another name, or change the policy in the Entra admin center (Groups, Naming policy).`,
-    { retryable: false },
-  )
+  new TenantError('naming-policy', because('namingPolicyRefuses', { service: graph }), { retryable: false })
 
 /** Error while groups do not accept the schema extension: it is new, or the setting names another one. Retryable. */
 const extensionRefused = (extension: string, cause: unknown): TenantError =>
-  new TenantError(
-    'extension-not-accepted',
-    `${graph} does not know the schema extension ${extension} on groups. Groups accept a new extension only after a delay, so the service retries. If this error stays, check that DIRECTORY_EXTENSION is the id of the extension in this tenant.`,
-    { retryable: true, retryAfterSeconds: 10, status: 400, cause },
-  )
+  new TenantError('extension-not-accepted', because('extensionRefused', { service: graph, extension }), {
+    retryable: true,
+    retryAfterSeconds: 10,
+    status: 400,
+    cause,
+  })
 
 /**
  * Error for a missing permission. Without it the service cannot distinguish blocked accounts from others, so it refuses
  * everybody.
  */
 const accountsHidden = (): TenantError =>
-  new TenantError(
-    'accounts-hidden',
-    `${graph} does not show whether accounts are enabled, so the service refuses everybody. Grant the app registration the application permission User.Read.All, with admin consent.`,
-    { retryable: false, status: 403 },
-  )
+  new TenantError('accounts-hidden', because('accountsHidden', { service: graph }), { retryable: false, status: 403 })
 
 /** Error for a new object that has not reached every replica; retryable after seconds. */
-export const notThereYet = (what: string): TenantError =>
-  new TenantError('not-there-yet', `${what} is not visible everywhere yet.`, {
+export const notThereYet = (what: 'group' | 'newSecurityGroup' | 'securityGroup'): TenantError =>
+  new TenantError('not-there-yet', because('notVisibleYet', { what }), {
     retryable: true,
     retryAfterSeconds: 2,
   })

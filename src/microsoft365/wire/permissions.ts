@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type ServiceHealth, TenantError } from '../../core/index.ts'
+import { because, type Reason, type ServiceHealth, TenantError } from '../../core/index.ts'
 
 /** A permission of the service's own registration. */
 export interface Permission {
@@ -11,8 +11,8 @@ export interface Permission {
   readonly setting?: 'TEAMS_APP_ID'
   /** Larger permissions that Microsoft's table accepts for all these calls. An admin may have granted one of them. */
   readonly orAnyOf?: readonly string[]
-  /** The purpose, as text that completes "It …". */
-  readonly purpose: string
+  /** The purpose: a reason whose text completes "It …". */
+  readonly purpose: Reason
   /** The calls that need the permission: for Graph as in Microsoft's table, for other services as a description. */
   readonly calls: readonly string[]
 }
@@ -23,7 +23,7 @@ export const permissions: readonly Permission[] = [
     name: 'Group.ReadWrite.All',
     service: 'graph',
     kind: 'application permission',
-    purpose: 'creates groups for sites, changes their owners and checks names',
+    purpose: because('permissionOfGroups'),
     calls: [
       'GET /groups',
       'GET /groups/{id}',
@@ -41,8 +41,7 @@ export const permissions: readonly Permission[] = [
     name: 'User.Read.All',
     service: 'graph',
     kind: 'application permission',
-    purpose:
-      'reads who people are, their managers and groups, and whether accounts are enabled; without it the service refuses everybody',
+    purpose: because('permissionOfUsers'),
     calls: [
       'GET /users',
       'GET /users/{id}',
@@ -56,14 +55,14 @@ export const permissions: readonly Permission[] = [
     name: 'User.EnableDisableAccount.All',
     service: 'graph',
     kind: 'application permission',
-    purpose: 'blocks sign-in to the accounts of new mailboxes',
+    purpose: because('permissionOfAccounts'),
     calls: ['PATCH /users/{id}'],
   },
   {
     name: 'Sites.Read.All',
     service: 'graph',
     kind: 'application permission',
-    purpose: 'finds the address of a new site, sites with similar names, and former addresses',
+    purpose: because('permissionOfSites'),
     calls: [
       'GET /groups/{id}/sites/root',
       'GET /sites/{host}:/{path}',
@@ -78,7 +77,7 @@ export const permissions: readonly Permission[] = [
     service: 'graph',
     kind: 'application permission',
     setting: 'TEAMS_APP_ID',
-    purpose: 'installs the app for approvers, and finds the chats of people who have it',
+    purpose: because('permissionOfApp'),
     calls: [
       'POST /users/{id}/teamwork/installedApps',
       'GET /users/{id}/teamwork/installedApps',
@@ -90,21 +89,21 @@ export const permissions: readonly Permission[] = [
     name: 'Sites.FullControl.All',
     service: 'sharePoint',
     kind: 'application permission',
-    purpose: 'creates sites, sets their owners and labels',
+    purpose: because('permissionOfSharePoint'),
     calls: ["all of SPSiteManager, SP.Site, a site's web, and SPO.Tenant"],
   },
   {
     name: 'Exchange.ManageAsApp',
     service: 'exchange',
     kind: 'application permission',
-    purpose: 'runs the commands that create and configure mailboxes',
+    purpose: because('permissionOfExchange'),
     calls: ['all of InvokeCommand'],
   },
   {
     name: 'Exchange Administrator',
     service: 'exchange',
     kind: 'directory role',
-    purpose: 'allows those commands; a role group of Exchange can replace it',
+    purpose: because('permissionOfExchangeRole'),
     calls: ['all of InvokeCommand'],
   },
 ]
@@ -163,24 +162,24 @@ function patternOf(call: string): RegExp {
   return new RegExp(`^${escaped}$`, 'i')
 }
 
-const list = (items: readonly string[]): string => new Intl.ListFormat('en-GB').format(items)
-
 /** Names permissions with their kind: `the application permissions A and B and the directory role C`. */
-function named(lacking: readonly Permission[]): string {
-  const kinds = ['application permission', 'directory role'] as const
-  return list(
-    kinds.flatMap((kind) => {
-      const some = lacking.filter((one) => one.kind === kind).map(({ name }) => name)
-      return some.length === 0 ? [] : `the ${kind}${some.length > 1 ? 's' : ''} ${list(some)}`
-    }),
-  )
+function named(lacking: readonly Permission[]): { readonly all: readonly Reason[] } {
+  const kinds = [
+    ['application permission', 'lackedPermissions'],
+    ['directory role', 'lackedRoles'],
+  ] as const
+  const all = kinds.flatMap(([kind, key]) => {
+    const names = lacking.filter((one) => one.kind === kind).map(({ name }) => name)
+    return names.length === 0 ? [] : [because(key, { count: names.length, names: { all: names } })]
+  })
+  return { all }
 }
 
 /** Lists the missing permissions, the purpose of each one, and the next action of an admin. */
-export function lackingText(service: string, lacking: readonly Permission[]): string {
+export function lackingReason(service: string, lacking: readonly Permission[]): Reason {
   // Cards cut long texts, so the names and the remedy come first.
-  const purposes = lacking.map(({ name, purpose }) => `${name} ${purpose}.`)
-  return `${service}: the app registration lacks ${named(lacking)}. ${remedyFor(lacking)} ${purposes.join(' ')}`
+  const uses = lacking.map(({ name, purpose }) => because('permissionUse', { permission: name, purpose }))
+  return because('permissionsLacking', { service, lacked: named(lacking), remedy: remedyFor(lacking), uses })
 }
 
 /**
@@ -189,23 +188,21 @@ export function lackingText(service: string, lacking: readonly Permission[]): st
  */
 export const consentDelay = 15_000
 
-function remedyFor(lacking: readonly Permission[]): string {
-  const object = lacking.length > 1 ? 'them' : 'it'
+function remedyFor(lacking: readonly Permission[]): Reason {
   const byConsent = lacking.every(({ kind }) => kind === 'application permission')
-  const how = byConsent ? `Grant ${object} with admin consent` : `Assign ${object} to the registration in Entra ID`
-  return `${how}. A change takes effect within ${byConsent ? 'a minute' : 'minutes'}.`
+  return because(byConsent ? 'grantPermissions' : 'assignRoles', { count: lacking.length })
 }
 
 /** Error for a call that a service refused while our token lacks permissions. Its text is for admins. */
 export const permissionMissing = (
   service: string,
-  purpose: string,
+  purpose: Reason,
   status: number,
   lacking: readonly Permission[],
   cause: Error,
 ): TenantError =>
   new TenantError(
     'permission-missing',
-    `${service} answered ${status} while ${purpose}: the app registration lacks ${named(lacking)}. ${remedyFor(lacking)} Then retry.`,
+    because('permissionLacking', { service, status, purpose, lacked: named(lacking), remedy: remedyFor(lacking) }),
     { retryable: false, status, cause },
   )

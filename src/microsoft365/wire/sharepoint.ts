@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Person, TenantError } from '../../core/index.ts'
+import { because, type Person, TenantError } from '../../core/index.ts'
 import { parseAnswer } from './answer.ts'
 import type { Call, CallService } from './call.ts'
 import { quoted } from './call.ts'
@@ -140,7 +140,7 @@ export function createSharePoint({ callerFor, hosts }: SharePointOptions) {
 
     async siteExists(address: string): Promise<boolean> {
       const url = `${origin}/_api/SP.Site.Exists`
-      const purpose = 'checking whether an address is free'
+      const purpose = because('checkingAddress')
       const answer = await call({ method: 'POST', url, body: { url: address }, purpose, reads: true })
       return parseAnswer(z.object({ value: z.boolean() }), answer, service).value
     },
@@ -148,18 +148,18 @@ export function createSharePoint({ callerFor, hosts }: SharePointOptions) {
     /** Sends a cheap read: it reads the status of the tenant's root site. */
     async ping(signal: AbortSignal): Promise<void> {
       const url = `${origin}/_api/SPSiteManager/status?url=${encodeURIComponent(quoted(origin))}`
-      await callManager({ url, purpose: 'checking its health', signal })
+      await callManager({ url, purpose: because('checkingHealth'), signal })
     },
 
     /** Reads the id of the site at the root of a host, which every host has. */
     async rootSite(host: string, signal: AbortSignal): Promise<{ id: string }> {
       const url = `${new URL(host).origin}/_api/site?$select=Id`
-      return { id: parseAnswer(rootSite, await call({ url, purpose: 'reading the root site', signal }), service).Id }
+      return { id: parseAnswer(rootSite, await call({ url, purpose: because('readingRootSite'), signal }), service).Id }
     },
 
     async creationStatus(address: string, signal: AbortSignal): Promise<SiteCreation> {
       const url = `${origin}/_api/SPSiteManager/status?url=${encodeURIComponent(quoted(address))}`
-      return parseAnswer(creation, await callManager({ url, purpose: 'looking the site up', signal }), service)
+      return parseAnswer(creation, await callManager({ url, purpose: because('findingSite'), signal }), service)
     },
 
     /** Starts to create a communication site. App-only calls have to name the owner. */
@@ -177,7 +177,13 @@ export function createSharePoint({ callerFor, hosts }: SharePointOptions) {
         WebTemplate: communicationTemplate,
       }
       const url = `${origin}/_api/SPSiteManager/create`
-      const answer = await callManager({ method: 'POST', url, body: { request }, purpose: 'creating the site', signal })
+      const answer = await callManager({
+        method: 'POST',
+        url,
+        body: { request },
+        purpose: because('creatingSite'),
+        signal,
+      })
       return parseAnswer(creation, answer, service)
     },
 
@@ -185,7 +191,7 @@ export function createSharePoint({ callerFor, hosts }: SharePointOptions) {
     async removeSite(siteId: string, signal?: AbortSignal): Promise<boolean> {
       const [, collection = siteId] = siteId.split(',')
       const url = `${origin}/_api/SPSiteManager/delete`
-      const purpose = 'deleting the site of a check'
+      const purpose = because('deletingCheckSite')
       const request = { method: 'POST', url, body: { siteId: collection }, purpose, accept: [404] } as const
       return (await callManager({ ...request, ...(signal && { signal }) })).status !== 404
     },
@@ -193,7 +199,7 @@ export function createSharePoint({ callerFor, hosts }: SharePointOptions) {
     /** Reads a site's web; undefined while it does not answer yet. */
     async web(address: string, signal: AbortSignal) {
       const url = `${onTenant(address)}/_api/web?$select=Title,Description,IsProvisioningComplete`
-      const answer = await call({ url, purpose: 'reading the site', accept: [404, 423], signal })
+      const answer = await call({ url, purpose: because('readingSite'), accept: [404, 423], signal })
       return answer.status === 200 ? parseAnswer(web, answer, service) : undefined
     },
 
@@ -204,14 +210,14 @@ export function createSharePoint({ callerFor, hosts }: SharePointOptions) {
     async administered(siteId: string, signal: AbortSignal) {
       const { url: site, callAdmin } = administration(siteId)
       const url = `${site}?$select=Owner,OwnerLoginName,SensitivityLabel2`
-      const answer = await callAdmin({ url, purpose: "reading the site's properties", accept: [404], signal })
+      const answer = await callAdmin({ url, purpose: because('readingSiteProperties'), accept: [404], signal })
       return answer.status === 200 ? parseAnswer(administered, answer, service) : undefined
     },
 
     /** Sets the sensitivity label through the administration, because Graph accepts labels only from signed-in people. */
     async setLabel(siteId: string, labelId: string, signal: AbortSignal): Promise<void> {
       const body = { SensitivityLabel2: labelId }
-      const purpose = 'applying the sensitivity label'
+      const purpose = because('applyingLabel')
       const { url, callAdmin } = administration(siteId)
       await callAdmin({ method: 'PATCH', url, body, purpose, signal })
     },
@@ -221,14 +227,14 @@ export function createSharePoint({ callerFor, hosts }: SharePointOptions) {
       const user = encodeURIComponent(quoted(claimOf(userPrincipalName)))
       const url = `${onTenant(address)}/_api/web/getusereffectivepermissions(@user)?@user=${user}`
       const accept = [400, 403, 404, 423, 500]
-      const answer = await call({ url, purpose: 'checking whether a person may open a site', accept, signal })
+      const answer = await call({ url, purpose: because('checkingVisitor'), accept, signal })
       return answer.status === 200 && (BigInt(parseAnswer(permissions, answer, service).Low) & openSite) !== 0n
     },
 
     /** Lists the login names in a site's owners group. */
     async owners(address: string, signal: AbortSignal): Promise<string[]> {
       const url = `${onTenant(address)}/_api/web/associatedownergroup/users?$select=LoginName`
-      const answer = await call({ url, purpose: "reading the site's owners", signal })
+      const answer = await call({ url, purpose: because('readingSiteOwners'), signal })
       return parseAnswer(users, answer, service).value.map(({ LoginName }) => LoginName)
     },
 
@@ -236,7 +242,7 @@ export function createSharePoint({ callerFor, hosts }: SharePointOptions) {
     async addOwner(address: string, userPrincipalName: string, signal: AbortSignal): Promise<void> {
       const url = `${onTenant(address)}/_api/web/associatedownergroup/users`
       const body = { LoginName: claimOf(userPrincipalName) }
-      await call({ method: 'POST', url, body, purpose: "adding to the site's owners", signal })
+      await call({ method: 'POST', url, body, purpose: because('addingToSiteOwners'), signal })
     },
   }
 }
@@ -255,10 +261,5 @@ const isRefusedVersion = (error: unknown): boolean =>
  */
 function foreignAddress(address: string): TenantError {
   const host = (URL.canParse(address) ? new URL(address).host : address).slice(0, 253)
-  const advice = 'If the host is yours, add it to SHAREPOINT_URL. Then restart the service and retry.'
-  return new TenantError(
-    'foreign-address',
-    `The site is on ${host}. SHAREPOINT_URL does not list this host. ${advice}`,
-    { retryable: false },
-  )
+  return new TenantError('foreign-address', because('hostForeign', { host }), { retryable: false })
 }

@@ -1,5 +1,5 @@
 import { AuthError, ConfidentialClientApplication, type INetworkModule } from '@azure/msal-node'
-import { type SignInFacts, TenantError, traceHeaders } from '../../core/index.ts'
+import { because, type SignInFacts, TenantError, traceHeaders } from '../../core/index.ts'
 import { isTransient, parseJson, readText, retryAfterSeconds, unreadable } from './answer.ts'
 import { isConnectionError, type TokenSource } from './call.ts'
 import type { ClientCertificate } from './certificate.ts'
@@ -56,7 +56,7 @@ export function createSignIn(options: SignInOptions): SignIn {
     } catch (error) {
       const problem = asTenantError(error)
       if (using === application && problem instanceof TenantError)
-        refusals.set(resource, { at: new Date(), problem: problem.message, isFinal: !problem.retryable })
+        refusals.set(resource, { at: new Date(), problem: problem.reason, isFinal: !problem.retryable })
       // A service rejected the cached token. If the token stayed in the cache, every call would use it until it
       // expires.
       if (skipCache && using === application) cached.delete(resource)
@@ -97,7 +97,7 @@ export function createSignIn(options: SignInOptions): SignIn {
 async function acquired(application: ConfidentialClientApplication, resource: string, skipCache: boolean) {
   const scopes = [`${resource}/.default`]
   const result = await application.acquireTokenByClientCredential({ scopes, skipCache })
-  if (!result?.accessToken) throw unreadable(service, 'no access token')
+  if (!result?.accessToken) throw unreadable(service, 'noToken')
   return { token: result.accessToken, endsAt: result.expiresOn?.getTime() ?? 0 }
 }
 
@@ -171,7 +171,7 @@ function networkClient(fetch: SignInOptions['fetch'], toWire: (url: string) => s
     // MSAL would block itself for a minute after these, and fail on a body that is not JSON.
     if (isTransient(response.status)) throw new SignInFault(busy(response))
     const answer = parseJson(await readText(response, service).catch(() => ''))
-    if (typeof answer !== 'object' || answer === null) throw new SignInFault(unreadable(service, 'no JSON object'))
+    if (typeof answer !== 'object' || answer === null) throw new SignInFault(unreadable(service, 'noObject'))
     return { status: response.status, headers: {}, body: answer }
   }
   return {
@@ -188,11 +188,11 @@ interface Sent<T> {
 }
 
 function unreachable(cause: unknown): TenantError {
-  return new TenantError('sign-in-unreachable', `${service} cannot be reached.`, { retryable: true, cause })
+  return new TenantError('sign-in-unreachable', because('signInUnreachable', { service }), { retryable: true, cause })
 }
 
 function busy(response: Response): TenantError {
-  return new TenantError(`http-${response.status}`, `${service} is busy (${response.status}).`, {
+  return new TenantError(`http-${response.status}`, because('signInBusy', { service, status: response.status }), {
     retryable: true,
     retryAfterSeconds: retryAfterSeconds(response.headers),
   })
@@ -206,7 +206,9 @@ function asTenantError(error: unknown): unknown {
   if (error instanceof TenantError) return error
   if (error instanceof SignInFault) return error.fault
   const text = error instanceof Error ? error.message : String(error)
-  const reason = /AADSTS\d+/.exec(text)?.[0] ?? (error instanceof AuthError ? error.errorCode : 'unknown reason')
-  const message = `${service} refused to sign the service in (${reason}). An administrator has to check its registration.`
-  return new TenantError('sign-in-refused', message, { retryable: false, cause: error })
+  const code = /AADSTS\d+/.exec(text)?.[0] ?? (error instanceof AuthError ? error.errorCode : 'unknown')
+  return new TenantError('sign-in-refused', because('signInRefused', { service, error: code }), {
+    retryable: false,
+    cause: error,
+  })
 }

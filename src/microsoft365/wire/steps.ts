@@ -1,4 +1,4 @@
-import { type Check, isFault, TenantError } from '../../core/index.ts'
+import { because, type Check, isFault, type Reason, sentenceOf, TenantError } from '../../core/index.ts'
 import type { Exchange } from './exchange.ts'
 import type { Graph } from './graph.ts'
 import type { SharePoint } from './sharepoint.ts'
@@ -10,15 +10,13 @@ export interface Services {
   readonly exchange: Exchange
 }
 
-/** Result of one check. `fault` is text for admins, `''` when the check passes. */
-export const checkOf = (name: Check['name'], fault: string): Check => ({ name, ok: fault === '', detail: fault })
+/** Result of one check. `fault` is for admins, undefined when the check passes. */
+export const checkOf = (name: Check['name'], fault: Reason | undefined): Check =>
+  fault ? { name, ok: false, detail: sentenceOf(fault), reason: fault } : { name, ok: true, detail: '' }
 
-const nameList = new Intl.ListFormat('en', { type: 'conjunction' })
-/** Returns `Dana Fox and Omar Haddad are missing`, or `''` without names. */
-export function missingText(names: readonly string[]): string {
-  if (names.length === 0) return ''
-  return `${nameList.format(names)} ${names.length === 1 ? 'is' : 'are'} missing`
-}
+/** Returns the fault `Dana Fox and Omar Haddad are missing`; undefined without names. */
+export const missingPeople = (names: readonly string[]): Reason | undefined =>
+  names.length === 0 ? undefined : because('peopleMissing', { count: names.length, people: { all: names } })
 
 /** How long to wait for values that Exchange may show only after a day. Seconds. */
 const longestLagWait = 120
@@ -55,7 +53,7 @@ export async function readyResult(
 export function needed<P extends object>(progress: P, name: keyof P & string): string {
   const value = progress[name]
   if (typeof value === 'string' && value !== '') return value
-  throw new TenantError('missing-progress', `No earlier step of this request created its ${name}.`, {
+  throw new TenantError('missing-progress', because('progressMissing', { property: name }), {
     retryable: false,
   })
 }

@@ -1,4 +1,4 @@
-import type { DatabaseFacts } from '../../core/index.ts'
+import { because, type DatabaseFacts } from '../../core/index.ts'
 import type { Database } from './database.ts'
 import { routeOf } from './server.ts'
 
@@ -47,9 +47,9 @@ export async function databaseFacts(database: Database, databaseUrl: string | un
     isPlain: !row.encrypted && !isHere,
     isReadOnly: row.readOnly,
     lacks: [
-      ...(row.createsSchemas ? [] : ['create schemas in the database']),
-      ...(row.createsTables ? [] : ['create tables in its schema']),
-      ...(row.unwritable === null ? [] : [`read and write ${row.unwritable}`]),
+      ...(row.createsSchemas ? [] : [because('mayNotCreateSchemas')]),
+      ...(row.createsTables ? [] : [because('mayNotCreateTables')]),
+      ...(row.unwritable === null ? [] : [because('mayNotWrite', { table: row.unwritable })]),
     ],
   }
 }

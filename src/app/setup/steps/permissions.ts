@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import '../../sentences.ts'
 import { directoryPermissions } from '../../../client/command-line/settings.ts'
 import { fill } from '../../../client/command-line/terminal.ts'
+import { sentenceOf } from '../../../core/index.ts'
 import { serviceNames } from '../../../microsoft365/index.ts'
 import { applicationIds, type Permission, permissions } from '../../../microsoft365/wire/index.ts'
 import { TooEarly } from '../graph.ts'
@@ -74,7 +76,8 @@ export const permissionsStep = defineStep<Found, PermissionChange>({
     const grants = needed
       .filter((one) => !isGranted(one))
       .map((permission): PermissionChange => {
-        const { name, service: of, purpose } = permission
+        const { name, service: of } = permission
+        const purpose = sentenceOf(permission.purpose)
         return {
           kind: 'grant',
           permission,

@@ -2,14 +2,14 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
-import { healthPart, healthState, periodOf, referenceOf, stats } from '../../../core/index.ts'
+import { healthState, periodOf, referenceOf, shownHealthPart, stats } from '../../../core/index.ts'
 import type { Metrics } from '../../server/define-route.ts'
 import { definePublicRoute, defineRoute } from '../../server/define-route.ts'
 import { HttpError } from '../../server/problem.ts'
 import { listOf, paging } from '../shared/index.ts'
 import examples from './examples.json' with { type: 'json' }
 
-export const healthPartBody = healthPart.omit({ says: true }).extend({ detail: z.string() })
+export const healthPartBody = shownHealthPart
 
 const readHealth = defineRoute({
   id: 'readHealth',
@@ -38,8 +38,15 @@ const readHealth = defineRoute({
     const { state, at, version, startedAt, parts } = await core.readHealth(actor)
     const uptimeSeconds = Math.max(0, Math.round((at.getTime() - startedAt.getTime()) / 1000))
     const shown = parts.map((part) => {
-      const { name, state, says: _, ...measures } = part
-      return { name, state, detail: services.texts.healthPart(part), ...measures }
+      const { name, state, says: _, problem, ...measures } = part
+      const { texts } = services
+      return {
+        name,
+        state,
+        detail: texts.healthPart(part),
+        ...measures,
+        ...(problem && { problem: texts.reason(problem) }),
+      }
     })
     return { status: 200, body: { state, at: at.toISOString(), version, uptimeSeconds, parts: shown } }
   },
@@ -93,12 +100,12 @@ const listDeadLetters = defineRoute({
   answers: { 200: { description: 'A page of the list.', body: listOf(deadLetter) } },
   refusals: [],
   examples: examples.listDeadLetters,
-  async handle({ actor, core }, { query }) {
+  async handle({ actor, core, services }, { query }) {
     const { jobs, nextCursor } = await core.listDeadLetters(actor, query)
     const value = jobs.map(({ letterId, job, problem, at, request }) => ({
       id: letterId,
       job,
-      problem,
+      problem: services.texts.reason(problem),
       at: at.toISOString(),
       ...(request && { requestId: request.requestId, reference: referenceOf(request) }),
     }))
