@@ -1,3 +1,4 @@
+import { TYPE } from '@formatjs/icu-messageformat-parser'
 import { IntlMessageFormat } from 'intl-messageformat'
 import type { Catalogue } from '../../src/cards/shared/messages.ts'
 
@@ -31,10 +32,10 @@ function argumentsOf(message: string, language: string): { arguments: Set<string
   const missingForms: string[] = []
   const forms = new Intl.PluralRules(language).resolvedOptions().pluralCategories
   const walk = (element: Element): void => {
-    if (!('value' in element) || element.type === 0) return
+    if (!('value' in element) || element.type === TYPE.literal) return
     if (!('options' in element)) return void found.add(`{${element.value}}`)
     const cases = Object.keys(element.options)
-    if (element.type === 5) found.add(`{${element.value}, select, ${cases.toSorted().join(' ')}}`)
+    if (element.type === TYPE.select) found.add(`{${element.value}, select, ${cases.toSorted().join(' ')}}`)
     else {
       found.add(`{${element.value}}`)
       const missing = forms.filter((form) => !cases.includes(form))

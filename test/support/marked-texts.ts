@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { type MessageFormatElement, TYPE } from '@formatjs/icu-messageformat-parser'
 import { IntlMessageFormat } from 'intl-messageformat'
 import { type Catalogue, catalogues } from '../../src/cards/shared/messages.ts'
+import { starters } from '../../src/core/index.ts'
 import { isNode, type Node } from './card-rules.ts'
 
 const [open, close] = ['⟦', '⟧']
@@ -154,7 +155,10 @@ function textsOfSamples(): string {
   const folder = new URL('./', import.meta.url)
   const files = readdirSync(folder).filter((file) => /^(card-|health-facts)/.test(file))
   const literal = /'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g
-  return files.flatMap((file) => readFileSync(new URL(file, folder), 'utf8').match(literal) ?? []).join('\n')
+  const inFiles = files.flatMap((file) => readFileSync(new URL(file, folder), 'utf8').match(literal) ?? [])
+  // A starter brings its texts in each language, like every template.
+  const ofStarters = starters.flatMap(({ displayName, description }) => [displayName, description])
+  return [...inFiles, ...ofStarters].join('\n')
 }
 
 /** References, addresses, ids, hashes and numbers, which every language writes alike. */
