@@ -202,7 +202,7 @@ describe('the form of a template', () => {
     const german = { locale: 'de-CH' }
     const types = async (text: string) => cardIn((await turn(saying('kim', text, german)))[0])
     const offer = await types('new ratss')
-    const newButton = actionsOf(offer).find(({ title }) => title === 'New')
+    const newButton = actionsOf(offer).find(({ title }) => title === 'Neu')
     const form = newButton
       ? cardIn((await turn(clicking('kim', String(newButton.verb), newButton.data, german)))[0])
       : offer
