@@ -210,6 +210,6 @@ describe('the form of a template', () => {
     expect(textOf(form)).toContain('🏛️ ')
     expect(inLocale(boardRoom, 'de').name).toBe('Ratssaal')
     expect(textOf(await startBot(world).opens('kim', 'new ratss'))).toContain('Board room')
-    expect(action(form, 'Check name').verb).toBe('request.check')
+    expect(action(form, 'Namen prüfen').verb).toBe('request.check')
   })
 })
