@@ -9,7 +9,12 @@ import {
   type ResourceResponse,
   type TurnContext,
 } from 'botbuilder'
-import { ClaimsIdentity, type ConnectorClient, type ConnectorFactory } from 'botframework-connector'
+import {
+  ClaimsIdentity,
+  type ConnectorClient,
+  type ConnectorFactory,
+  type UserTokenClient,
+} from 'botframework-connector'
 import { traceparentNow } from '../../core/index.ts'
 import { type Connector, connectors } from './connectors.ts'
 import type { IncomingActivity } from './guard.ts'
@@ -62,6 +67,7 @@ class OnceOnlyAuthentication extends ConfigurationBotFrameworkAuthentication {
   readonly #freshConnections = freshConnections()
   /** One client for each address. The SDK would create one, with its pipeline, in every turn. */
   readonly #clients = new Map<string, Promise<ConnectorClient>>()
+  #userTokens: Promise<UserTokenClient> | undefined
 
   override createConnectorFactory(identity: ClaimsIdentity): ConnectorFactory {
     const factory = super.createConnectorFactory(identity)
@@ -78,6 +84,17 @@ class OnceOnlyAuthentication extends ConfigurationBotFrameworkAuthentication {
         return client
       },
     }
+  }
+
+  /** Returns one client for all turns. The SDK puts it into each turn for sign-in dialogs, which this bot does not have. */
+  override createUserTokenClient(identity: ClaimsIdentity): Promise<UserTokenClient> {
+    if (this.#userTokens) return this.#userTokens
+    const client = super.createUserTokenClient(identity)
+    this.#userTokens = client
+    client.catch(() => {
+      this.#userTokens = undefined
+    })
+    return client
   }
 
   #prepared(client: ConnectorClient): ConnectorClient {
