@@ -51,6 +51,7 @@ import {
   readDraft,
   readEarlierEnd,
   readMailDomains,
+  readWaiting,
   reviewDraft,
   submitDraft,
 } from './drafts/index.ts'
@@ -167,6 +168,7 @@ export const useCases = {
   draftLikeRequest,
   readEarlierEnd,
   listDrafts,
+  readWaiting,
   joinDraft,
   keepDraft,
   continueDraft,
