@@ -89,6 +89,7 @@ import {
   readStuck,
   readUseOfTemplates,
   replayDeadLetter,
+  replayInterrupted,
   reportOnTemplate,
   switchTemplate,
 } from './operations/index.ts'
@@ -247,6 +248,7 @@ export const systemUseCases = {
   provision,
   giveUp,
   retryInterrupted,
+  replayInterrupted,
   pollDirectory,
   completeByWebhook,
   watch,

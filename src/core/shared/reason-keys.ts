@@ -148,6 +148,7 @@ export type ReasonKey =
   | 'inputCut'
   | 'inputMissing'
   | 'internalOfRow'
+  | 'interruptedOfBatch'
   | 'keyInvisible'
   | 'keyIsNoPerson'
   | 'keyTooLong'

@@ -92,7 +92,7 @@ export async function createQueue(store: QueueStore, log: QueueLog, telemetry?: 
       createWorker(boss, store, {
         name: DEAD_LETTER,
         concurrency: 1,
-        run: handleDeadLetter(store, jobs, log),
+        run: handleDeadLetter(boss, store, jobs, log),
         complain,
       }),
     )
