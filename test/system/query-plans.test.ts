@@ -190,7 +190,10 @@ describe.each(engines)('with any number of requests, %s:', (engine) => {
     ['a draft', () => stores.drafts.find(randomUUID())],
     [
       'the equal bodies of a person',
-      () => stores.requests.sentSince({ tenantId, requesterId: kim, fingerprint: 'none', since: anHour.from }),
+      () =>
+        stores.requests.sentSince({
+          ...{ tenantId, requesterId: kim, fingerprint: 'none', since: anHour.from, but: randomUUID() },
+        }),
     ],
     ['whether decisions or drafts wait for a person', () => stores.drafts.waitingFor(tenantId, dana)],
     ['the started drafts of a person', () => stores.drafts.listStarted(tenantId, kim, 50)],
