@@ -52,6 +52,7 @@ import {
   readDraft,
   readEarlierEnd,
   readMailDomains,
+  readWaiting,
   reviewDraft,
   submitDraft,
 } from './drafts/index.ts'
@@ -89,6 +90,7 @@ import {
   readStuck,
   readUseOfTemplates,
   replayDeadLetter,
+  replayInterrupted,
   reportOnTemplate,
   switchTemplate,
 } from './operations/index.ts'
@@ -174,6 +176,7 @@ export const useCases = {
   draftLikeRequest,
   readEarlierEnd,
   listDrafts,
+  readWaiting,
   joinDraft,
   keepDraft,
   continueDraft,
@@ -252,6 +255,7 @@ export const systemUseCases = {
   provision,
   giveUp,
   retryInterrupted,
+  replayInterrupted,
   pollDirectory,
   completeByWebhook,
   watch,

@@ -3,7 +3,15 @@
  * code that uses pg-boss; `webhooks/` delivers webhooks; `operations/` reports that this process runs.
  */
 import { type Core, type HealthWatcher, jobPayloads, type Outbox } from '../core/index.ts'
-import { defineJob, failureOf, interruption, type Job, jobRegistry } from './queue/define-job.ts'
+import {
+  defineJob,
+  failureOf,
+  interruption,
+  type Job,
+  type JobFailure,
+  jobRegistry,
+  retryInterrupted,
+} from './queue/define-job.ts'
 import type { Turns } from './queue/queue.ts'
 import { deliverWebhookJob, type WebhookDeliveryScope } from './webhooks/deliver.ts'
 
@@ -40,6 +48,9 @@ export const jobsOf = ({ core, outbox, healthWatcher, cleanUp, ...delivery }: Jo
     deliverWebhookJob(delivery),
   )
 
+/** Whether a job was given up because its process was killed in each attempt. */
+const whyOf = ({ name }: JobFailure) => (name === interruption.name ? 'interrupted' : 'unexpected')
+
 const requestJobs = (core: Core): Job[] => [
   // Creates the resource of a queued request. Safe to run twice: each step checks before it creates.
   defineJob({
@@ -50,17 +61,22 @@ const requestJobs = (core: Core): Job[] => [
     expireInSeconds: 180,
     concurrency: 8,
     handle: ({ requestId }, run) => core.system.provision(requestId, run),
-    onDeadLetter: ({ requestId }, { name }) =>
-      core.system.giveUp(requestId, name === interruption.name ? 'interrupted' : 'unexpected'),
+    // Its request fails and has its own retry.
+    retriesInterrupted: false,
+    onDeadLetter: ({ requestId }, failure) => core.system.giveUp(requestId, whyOf(failure)),
   }),
-  // Retries a request once whose process was killed in each attempt.
+  // Retries a request or another job once whose process was killed in each attempt.
   defineJob({
-    name: 'retry-interrupted',
+    name: retryInterrupted,
     payload: jobPayloads['retry-interrupted'],
     retries: 10,
     retryDelaySeconds: 5,
     expireInSeconds: 60,
-    handle: ({ requestId }) => core.system.retryInterrupted(requestId),
+    retriesInterrupted: false,
+    handle: (about) =>
+      'letterId' in about
+        ? core.system.replayInterrupted(about.letterId)
+        : core.system.retryInterrupted(about.requestId),
   }),
   // Polls once whether the resource is visible. Each poll orders the next one until it is.
   defineJob({
@@ -90,7 +106,7 @@ const requestJobs = (core: Core): Job[] => [
             'a row of a batch could not be submitted',
           ),
       }),
-    onDeadLetter: ({ batchId }) => core.system.giveUpBatch(batchId),
+    onDeadLetter: ({ batchId }, failure) => core.system.giveUpBatch(batchId, whyOf(failure)),
   }),
   // Decides the requests of a joint decision that its click did not decide.
   defineJob({

@@ -230,11 +230,15 @@ describe('a run of a batch’s job', () => {
     expect((await rows(batchId))[0]?.problem?.code).toBe('internal')
   })
 
-  it('stops the batch with a reason when its job fails for good', async () => {
+  it.each([
+    ['unexpected', 'internalOfRow'],
+    ['interrupted', 'interruptedOfBatch'],
+  ] as const)('stops the batch with a reason when its job fails for good: %s', async (why, key) => {
     const batchId = await begin(2)
-    await core.provisioning.system.giveUpBatch(batchId)
+    await core.provisioning.system.giveUpBatch(batchId, why)
     const { batch, counts } = await read(batchId)
     expect([batch.status, batch.problem?.code, counts.rows]).toEqual(['stopped', 'internal', { cancelled: 2 }])
+    expect(batch.problem?.reason).toMatchObject({ key })
     await run(batchId)
     expect(await made(batchId)).toBe(0)
   })

@@ -6,7 +6,6 @@ import {
   type Limit,
   leave,
   longestCall,
-  noteAnswer,
   ownLimits,
   teamsLimits,
 } from '../../src/bot/channel/chat-pace.ts'
@@ -112,7 +111,7 @@ describe('the pace of a chat', () => {
     )
     expect(traffic.sent).toHaveLength(5)
     for (const [index, { count }] of ownLimits.entries()) expect(count).toBeLessThan(teamsLimits[index]?.count ?? 0)
-    const answered = Array.from({ length: 6 }).reduce<ChatTraffic>((now) => noteAnswer(now, 5000), untouched)
+    const answered = { ...untouched, sent: Array.from({ length: 6 }, () => 5000) }
     expect(enter(answered, 5001, one('a message')).result).toEqual({ wait: 2000 })
   })
 
@@ -188,6 +187,23 @@ describe('many writers to chats at the same time', () => {
     await pace.forgetOld()
     const { rows } = await store.database.query('SELECT conversation_id FROM chat_pace')
     expect(rows).toEqual([{ conversation_id: 'calm' }])
+  })
+
+  it('count answers at once, and forget those that no limit counts any more', async () => {
+    const pace = createChatPace(store.database)
+    const sent = () => pace.change('answers', (traffic) => ({ traffic, result: traffic.sent }))
+    await Promise.all(Array.from({ length: 8 }, () => pace.count('answers', 3_600_000)))
+    expect(await sent()).toHaveLength(8)
+    const old = Date.now() - 2 * 3_600_000
+    await pace.change('answers', (traffic, now) => ({
+      traffic: { ...traffic, sent: [old, now + 15_000] },
+      result: now,
+    }))
+    await pace.count('answers', 3_600_000)
+    const [kept, latest] = await sent()
+    expect(kept).toBeGreaterThan(latest ?? Number.NaN)
+    expect(Math.abs((latest ?? 0) - Date.now())).toBeLessThan(60_000)
+    await store.database.query(`DELETE FROM chat_pace WHERE conversation_id = 'answers'`)
   })
 
   it('are counted in memory if there is one process', async () => {

@@ -128,7 +128,11 @@ describe('a chat that rejects a card', () => {
 
   it('gets the card again if the store did not answer about the limit of the chat', async () => {
     const away = new ProvisioningError('unavailable', asWritten('The store does not answer.'))
-    const store = { change: () => Promise.reject(away), forgetOld: () => Promise.resolve() }
+    const store = {
+      change: () => Promise.reject(away),
+      count: () => Promise.reject(away),
+      forgetOld: () => Promise.resolve(),
+    }
     const adapter = new GuardedAdapter(undefined)
     const chats = createPacedChats(store, log)
     const parts = { adapter, allowLoopback: true, serviceUrl, assertOutside: () => undefined, chats, log }

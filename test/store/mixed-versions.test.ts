@@ -36,7 +36,9 @@ describe('a rolling update', () => {
       await idempotency.claim(key, attempt)
       expect(await idempotency.claim(key, attempt)).toEqual({ state: 'in-flight' })
       await requests.list({ tenantId: key.tenantId, limit: 5 })
-      expect(await inbox.claim({ channel: 'x', conversationId: requestId, activityId: 'a' })).toBe(true)
+      expect(await inbox.claim({ channel: 'x', conversationId: requestId, activityId: 'a' })).toMatchObject({
+        isFirst: true,
+      })
     }
     let going = true
     const goOn = async () => {

@@ -69,6 +69,7 @@ export interface Service {
 /** The tests' connector has no limits, so no call has to wait for it. Other tests check the pace. */
 export const anyPace: NonNullable<Substitutes['chatPace']> = {
   change: async (_, decide) => decide({ sent: [], waiting: [], heldUntil: 0 }, Date.now()).result,
+  count: async () => undefined,
   forgetOld: async () => undefined,
 }
 

@@ -188,6 +188,14 @@ describe.each(engines)('with any number of requests, %s:', (engine) => {
     ['the cards of a person', () => stores.sentCards.ofPerson(card.personId, [randomUUID(), randomUUID()])],
     ['the cards of a bundle', () => stores.sentCards.dropBundle(randomUUID())],
     ['a draft', () => stores.drafts.find(randomUUID())],
+    [
+      'the equal bodies of a person',
+      () =>
+        stores.requests.sentSince({
+          ...{ tenantId, requesterId: kim, fingerprint: 'none', since: anHour.from, but: randomUUID() },
+        }),
+    ],
+    ['whether decisions or drafts wait for a person', () => stores.drafts.waitingFor(tenantId, dana)],
     ['the started drafts of a person', () => stores.drafts.listStarted(tenantId, kim, 50)],
     ['deliveries of the log', () => stores.deliveries.list({ tenantId, limit })],
     ['the number of recent deliveries', () => stores.deliveries.tally(tenantId, new Date())],

@@ -9,7 +9,12 @@ import {
   type ResourceResponse,
   type TurnContext,
 } from 'botbuilder'
-import { ClaimsIdentity, type ConnectorFactory } from 'botframework-connector'
+import {
+  ClaimsIdentity,
+  type ConnectorClient,
+  type ConnectorFactory,
+  type UserTokenClient,
+} from 'botframework-connector'
 import { traceparentNow } from '../../core/index.ts'
 import { type Connector, connectors } from './connectors.ts'
 import type { IncomingActivity } from './guard.ts'
@@ -60,25 +65,52 @@ const noteLeaving = {
  */
 class OnceOnlyAuthentication extends ConfigurationBotFrameworkAuthentication {
   readonly #freshConnections = freshConnections()
+  /** One client for each address. The SDK would create one, with its pipeline, in every turn. */
+  readonly #clients = new Map<string, Promise<ConnectorClient>>()
+  #userTokens: Promise<UserTokenClient> | undefined
 
   override createConnectorFactory(identity: ClaimsIdentity): ConnectorFactory {
     const factory = super.createConnectorFactory(identity)
-    const connections = this.#freshConnections
     return {
-      async create(serviceUrl, audience) {
-        const client = await factory.create(serviceUrl, audience)
-        const { pipeline } = client['client']
-        if (pipeline.removePolicy({ name: 'defaultRetryPolicy' }).length === 0) {
-          throw new Error('the connector client has no retry policy; check its pipeline')
-        }
-        pipeline.addPolicy(nameTrace)
-        pipeline.addPolicy(noteLeaving, { afterPhase: 'Sign' })
-        pipeline.addPolicy(connections, { afterPhase: 'Sign' })
+      create: (serviceUrl, audience) => {
+        // Every identity here has our own app id, so clients differ only by these two.
+        const address = `${serviceUrl} ${audience}`
+        const known = this.#clients.get(address)
+        if (known) return known
+        const client = factory.create(serviceUrl, audience).then((made) => this.#prepared(made))
+        if (this.#clients.size >= maxClients) this.#clients.clear()
+        this.#clients.set(address, client)
+        client.catch(() => this.#clients.delete(address))
         return client
       },
     }
   }
+
+  /** Returns one client for all turns. The SDK puts it into each turn for sign-in dialogs, which this bot does not have. */
+  override createUserTokenClient(identity: ClaimsIdentity): Promise<UserTokenClient> {
+    if (this.#userTokens) return this.#userTokens
+    const client = super.createUserTokenClient(identity)
+    this.#userTokens = client
+    client.catch(() => {
+      this.#userTokens = undefined
+    })
+    return client
+  }
+
+  #prepared(client: ConnectorClient): ConnectorClient {
+    const { pipeline } = client['client']
+    if (pipeline.removePolicy({ name: 'defaultRetryPolicy' }).length === 0) {
+      throw new Error('the connector client has no retry policy; check its pipeline')
+    }
+    pipeline.addPolicy(nameTrace)
+    pipeline.addPolicy(noteLeaving, { afterPhase: 'Sign' })
+    pipeline.addPolicy(this.#freshConnections, { afterPhase: 'Sign' })
+    return client
+  }
 }
+
+/** Maximum number of connector clients. A tenant has one address, and its region may have a few. */
+const maxClients = 20
 
 /** Runs activities that our guard has verified. The SDK's own token check never runs. */
 export class GuardedAdapter extends CloudAdapter {
@@ -201,8 +233,14 @@ export function forPlayground(activity: Partial<Activity>): Partial<Activity> {
   }
 }
 
-const sending = (card: unknown): unknown =>
-  JSON.parse(JSON.stringify(card ?? null), (name, value: unknown) => {
-    const typed = name === 'data' && isRecord(value) && isRecord(value['msteams']) ? value['msteams'] : undefined
-    return typed?.['type'] === 'imBack' ? { types: typed['value'] } : value
-  })
+/** Returns a copy of a part of a card, with data instead of commands. */
+function sending(part: unknown): unknown {
+  if (Array.isArray(part)) return part.map(sending)
+  if (!isRecord(part)) return part
+  const copy: Record<string, unknown> = {}
+  for (const [name, member] of Object.entries(part)) {
+    const typed = name === 'data' && isRecord(member) && isRecord(member['msteams']) ? member['msteams'] : undefined
+    copy[name] = typed?.['type'] === 'imBack' ? { types: typed['value'] } : sending(member)
+  }
+  return copy
+}

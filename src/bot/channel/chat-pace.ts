@@ -133,12 +133,6 @@ export function leave(traffic: ChatTraffic, now: number, ticket: number, hold = 
   return { ...traffic, sent, heldUntil: Math.max(traffic.heldUntil, now + hold) }
 }
 
-/** Counts an answer of a turn. Answers do not wait. */
-export const noteAnswer = (traffic: ChatTraffic, now: number): ChatTraffic => ({
-  ...traffic,
-  sent: [...recent(traffic.sent, now), now],
-})
-
 const longestWindow = Math.max(...teamsLimits.map(({ milliseconds }) => milliseconds))
 const recent = (sent: readonly number[], now: number): number[] => sent.filter((at) => at > now - longestWindow)
 
@@ -177,9 +171,7 @@ export function createPacedChats(store: ChatPaceStore, log: Pick<Log, 'warn'>) {
 
     /** Counts an answer of a turn. The turn does not wait for it. */
     noteAnswer(conversationId: string): void {
-      store
-        .change(conversationId, (traffic, now) => ({ traffic: noteAnswer(traffic, now), result: undefined }))
-        .catch(logUnsaved)
+      store.count(conversationId, longestWindow).catch(logUnsaved)
     },
   }
 }

@@ -63,8 +63,9 @@ export class Listener implements Middleware {
     this.#countAnswers(context)
     context.turnState.set(logKey, this.#services.log)
     try {
-      if (key && !(await this.#services.inbox.claim(key))) return await this.#repeat(context, key)
-      if (await this.#identify(context)) await next()
+      const claimed = key && (await this.#services.inbox.claim(key, senderOf(context)))
+      if (key && !claimed?.isFirst) return await this.#repeat(context, key)
+      if (await this.#identify(context, claimed?.isChatClosed)) await next()
       else if (!isSpeaking(context.activity)) noteOutcome(context, 'ignored')
     } catch (thrown) {
       // botbuilder-dialogs wraps an error that a dialog throws.
@@ -125,9 +126,10 @@ export class Listener implements Middleware {
     saved.catch((error: unknown) => log.warn({ err: error }, 'an activity was not marked as done'))
   }
 
-  async #identify(context: TurnContext): Promise<boolean> {
+  /** Returns whether the turn continues. `isClosed`: the state of the chat, if the claim of the activity has read it. */
+  async #identify(context: TurnContext, isClosed: boolean | undefined): Promise<boolean> {
     const { activity } = context
-    const tenantId = activity.conversation.tenantId ?? activity.channelData?.tenant?.id
+    const tenantId = tenantOf(activity)
     const id = activity.from.aadObjectId
     const viewer = this.#viewerOf(context)
     if (!isPersonal(activity)) {
@@ -149,7 +151,7 @@ export class Listener implements Middleware {
       clickedActivityId: activity.replyToId,
       sentCards: this.#services.sentCards,
     })
-    await this.#knowChat(context, actor.id, tenantId)
+    await this.#knowChat(context, { personId: actor.id, tenantId, isClosed })
     return true
   }
 
@@ -189,7 +191,10 @@ export class Listener implements Middleware {
   }
 
   /** Stores the personal chat. A chat that is new or open again then gets the cards that it missed. */
-  async #knowChat(context: TurnContext, personId: string, tenantId: string): Promise<void> {
+  async #knowChat(
+    context: TurnContext,
+    { personId, tenantId, isClosed }: { personId: string; tenantId: string; isClosed: boolean | undefined },
+  ): Promise<void> {
     const { activity } = context
     const { activityId: _, ...reference } = TurnContext.getConversationReference(activity)
     const text = JSON.stringify([
@@ -203,7 +208,7 @@ export class Listener implements Middleware {
     const installed = activity.type === 'installationUpdate' && activity.action === 'add'
     const { system } = this.#services.core
     const isKnown = known?.reference === text && at - known.at < rewriteAfter
-    if (!installed && isKnown && !(await system.isClosed(tenantId, personId))) return
+    if (!installed && isKnown && !(isClosed ?? (await system.isClosed(tenantId, personId)))) return
     const conversation = {
       tenantId,
       personId,
@@ -269,6 +274,14 @@ const isPersonal = ({ conversation }: Activity): boolean =>
 
 const isObjectId = (id: unknown): id is string => z.uuid().safeParse(id).success
 
+const tenantOf = ({ conversation, channelData }: Activity): unknown => conversation.tenantId ?? channelData?.tenant?.id
+
+/** Returns the sender of an activity, as its personal chat is stored. */
+function senderOf({ activity }: TurnContext): { tenantId: string; personId: string } | undefined {
+  const [tenantId, personId] = [tenantOf(activity), activity.from.aadObjectId]
+  return isObjectId(tenantId) && isObjectId(personId) ? { tenantId, personId } : undefined
+}
+
 function keyOf({ activity }: TurnContext): ActivityKey | undefined {
   if (!activity.id || !['message', 'invoke', 'installationUpdate'].includes(activity.type)) return undefined
   return { channel: activity.channelId, conversationId: activity.conversation.id, activityId: activity.id }
@@ -318,8 +331,7 @@ export async function showHealthWithoutStore(
   { core }: BotServices,
   { viewer, began }: { viewer: Viewer; began: number },
 ): Promise<boolean> {
-  const { conversation, channelData } = context.activity
-  const tenantId: unknown = conversation.tenantId ?? channelData?.tenant?.id
+  const tenantId = tenantOf(context.activity)
   const isAway = isStoreAway(error) || isDirectoryAway(error)
   if (!isAway || !isHealthCommand(context) || typeof tenantId !== 'string') return false
   const actor = await core.actorForHealth({ tenantId, id: viewer.id })

@@ -23,14 +23,9 @@ export const welcome = (turn: Turn): Promise<Reply> =>
 export async function showHelp(turn: Turn, { isUnclear = false } = {}): Promise<Reply> {
   if (await isAdminWithoutTemplates(turn)) return showGettingStarted(turn)
   const { actor, core, viewer } = turn
-  const [{ requests }, drafts, offers] = await Promise.all([
-    core.listApprovals(actor, { limit: 1 }),
-    core.listDrafts(actor),
-    requestTypesFor(turn),
-  ])
+  const [has, offers] = await Promise.all([core.readWaiting(actor), requestTypesFor(turn)])
   const { displayName } = actor
   const helpers = offers.length === 0 ? await core.listHelpers(actor) : []
-  const has = { approvals: requests.length > 0, drafts: drafts.length > 0 }
   return { card: cardsFor(viewer).help({ displayName, has, isAdmin: isForAdmins(actor), isUnclear, offers, helpers }) }
 }
 

@@ -228,13 +228,40 @@ function withoutEmptyInside(card: CardJson): CardJson {
   return Object.fromEntries(Object.entries(card).map(([name, member]) => [name, inner(member)]))
 }
 
+/** Maximum number of cards that are kept for equal data: some 2 MB. */
+const maxRendered = 50
+const rendered = new Map<string, CardJson>()
+
 /**
- * A card: the name of its template and the schema of its data. `render` checks the data and expands the template. It throws on
- * invalid data, which is a defect of the service and not a fault in a person's input.
+ * Returns the card that the same data gave before in this language, or renders it. Help is the same for most people, and several approvers
+ * get the same card.
+ */
+function onceFor(name: string, view: unknown, render: () => CardJson): CardJson {
+  const key = `${strings.locale} ${name} ${JSON.stringify(view)}`
+  const known = rendered.get(key)
+  if (known) return known
+  const card = frozen(render())
+  const [oldest] = rendered.keys()
+  if (rendered.size >= maxRendered && oldest !== undefined) rendered.delete(oldest)
+  rendered.set(key, card)
+  return card
+}
+
+/** Freezes a value, because callers share it. */
+function frozen<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value
+  for (const part of Object.values(value)) frozen(part)
+  return Object.freeze(value)
+}
+
+/**
+ * A card: the name of its template and the schema of its data. `render` checks the data and expands the template; equal data
+ * give the same frozen card. It throws on invalid data, which is a defect of the service and not a fault in a person's input.
  */
 export function defineCard<S extends z.ZodType<Record<string, unknown>>>(card: { name: string; data: S }) {
   const { name, data } = card
-  return { name, data, render: (view: z.output<S>): CardJson => expand(name, data.parse(view)) }
+  const render = (view: z.output<S>): CardJson => onceFor(name, view, () => expand(name, data.parse(view)))
+  return { name, data, render }
 }
 
 /** The data that a card shows: what its view returns. */

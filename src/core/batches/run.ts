@@ -94,9 +94,16 @@ function endTurn(ports: BatchPorts, one: Batch, turn: number, wait: Wait | undef
   })
 }
 
-/** Stops a batch whose job has failed for good. Its waiting rows are cancelled, and the job is a dead letter. */
-export async function giveUpBatch({ ports }: SystemContext<BatchPorts>, batchId: string): Promise<void> {
-  const problem = { code: 'internal', reason: because('internalOfRow') }
+/**
+ * Stops a batch whose job has failed for good; `interrupted`: its process was killed in each attempt. Its waiting rows are cancelled, and the job is
+ * a dead letter.
+ */
+export async function giveUpBatch(
+  { ports }: SystemContext<BatchPorts>,
+  batchId: string,
+  why: 'interrupted' | 'unexpected',
+): Promise<void> {
+  const problem = { code: 'internal', reason: because(why === 'interrupted' ? 'interruptedOfBatch' : 'internalOfRow') }
   await endBatch(ports, batchId, { status: 'stopped', problem })
 }
 

@@ -65,6 +65,8 @@ export interface DraftStore {
   find(requestId: string): Promise<Draft | undefined>
   /** Lists the drafts that a person has started and neither submitted nor discarded, last changed first. */
   listStarted(tenantId: string, personId: string, limit: number): Promise<Draft[]>
+  /** Reads in one statement whether requests wait for the person's decision, and whether the person has started drafts. */
+  waitingFor(tenantId: string, personId: string): Promise<{ approvals: boolean; drafts: boolean }>
   /** Stores a new draft; returns false if a draft with its id exists. */
   insert(draft: Draft): Promise<boolean>
   /** Writes the next version; returns false if another write was first. */

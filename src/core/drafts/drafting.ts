@@ -235,6 +235,14 @@ export const listDrafts = defineUseCase({
     ports.drafts.listStarted(actor.tenantId, actor.id, maxListed),
 })
 
+/** Reads whether decisions and drafts wait for the actor. */
+export const readWaiting = defineUseCase({
+  permission: 'approval.list',
+  input: z.object({}),
+  handle: ({ ports, actor }: Context<DraftPorts>): Promise<{ approvals: boolean; drafts: boolean }> =>
+    ports.drafts.waitingFor(actor.tenantId, actor.id),
+})
+
 /** Saves an incomplete form, valid or not, for later. */
 export const keepDraft = defineUseCase({
   permission: 'request.create',

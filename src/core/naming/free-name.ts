@@ -1,4 +1,4 @@
-import { type Actor, dayAfter, type Settings, type SystemContext } from '../shared/index.ts'
+import { type Actor, dayAfter, inAdvance, type Settings, type SystemContext } from '../shared/index.ts'
 import { type NamingPolicy, reservedIn } from '../templates/index.ts'
 import type { CreatedResource, Inquiry, NamingPorts, ResourceName } from './inquiry.ts'
 import { type Address, type Around, alternatives, ownAddress, withWord } from './naming.ts'
@@ -92,12 +92,13 @@ export const siteNameFree = (inquirer: NameInquirer, exceptions: Exceptions): Av
   return async (alias, isTyped) => {
     if (reservedIn(exceptions, alias)) return 'reserved'
     const takenBy = () => (isTyped ? ownOrTaken(inquirer, [alias], { alias }) : 'taken')
+    // The site's group also has a mail address.
+    const keys = async () => [siteKey(alias), mailKey(`${alias}@${(await directory.mailDomains()).default}`)]
+    const former = inAdvance(unlessFormer(inquirer, exceptions, keys, { alias }))
     if (!(await isUnheld(inquirer, [alias]))) return takenBy()
     if (!(await directory.isSiteAddressFree(alias)))
       return (isTyped && sinceDeleted(inquirer, exceptions, await directory.deletedSite(alias))) || takenBy()
-    // The site's group also has a mail address.
-    const keys = async () => [siteKey(alias), mailKey(`${alias}@${(await directory.mailDomains()).default}`)]
-    return unlessFormer(inquirer, exceptions, keys, { alias })
+    return former
   }
 }
 
@@ -108,11 +109,12 @@ export const mailboxNameFree = (inquirer: NameInquirer, domain: string, exceptio
     const address = `${name}@${domain}`
     if (reservedIn(exceptions, name)) return 'reserved'
     const takenBy = () => (isTyped ? ownOrTaken(inquirer, mailboxNames(address), { address }) : 'taken')
+    const keys = async () => mailboxKeys(address, (await directory.mailDomains()).default)
+    const former = inAdvance(unlessFormer(inquirer, exceptions, keys, { address }))
     if (!(await isUnheld(inquirer, mailboxNames(address)))) return takenBy()
     if (!(await directory.isMailboxNameFree(address)))
       return (isTyped && sinceDeleted(inquirer, exceptions, await directory.deletedMail(address))) || takenBy()
-    const keys = async () => mailboxKeys(address, (await directory.mailDomains()).default)
-    return unlessFormer(inquirer, exceptions, keys, { address })
+    return former
   }
 }
 
@@ -121,6 +123,7 @@ export const mailAddressFree = (inquirer: NameInquirer, exceptions: Exceptions):
   const { directory } = inquirer.ports
   return async (address) => {
     if (reservedIn(exceptions, address.slice(0, address.indexOf('@')))) return 'reserved'
+    const former = inAdvance(unlessFormer(inquirer, exceptions, async () => [mailKey(address)], { address }))
     if (!(await isUnheld(inquirer, [address]))) return 'taken'
     // Exchange does not show deleted objects.
     const [isFree, deletedAt] = await Promise.all([
@@ -128,7 +131,7 @@ export const mailAddressFree = (inquirer: NameInquirer, exceptions: Exceptions):
       directory.deletedMail(address),
     ])
     if (!isFree || deletedAt) return sinceDeleted(inquirer, exceptions, deletedAt) ?? 'taken'
-    return unlessFormer(inquirer, exceptions, async () => [mailKey(address)], { address })
+    return former
   }
 }
 

@@ -13,6 +13,7 @@ import {
   type Reason,
   type RequestState,
   refuseFields,
+  type SystemContext,
   sentenceOf,
 } from '../shared/index.ts'
 import type { DeadLetter, DeadLetterHead, OperationPorts } from './ports.ts'
@@ -124,6 +125,13 @@ export const replayDeadLetter = defineUseCase({
     })
   },
 })
+
+/**
+ * Retries a dead letter whose process was killed in each attempt, unless an admin has acted meanwhile. The cause may be
+ * over an hour later.
+ */
+export const replayInterrupted = async ({ ports }: SystemContext<OperationPorts>, letterId: string): Promise<void> =>
+  void (await ports.deadLetters.replay(letterId))
 
 /**
  * Removes a dead letter from the list without running it. Records the admin in the timeline of the request, or else in

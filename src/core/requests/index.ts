@@ -5,6 +5,7 @@
 export * from './access.ts'
 export * from './addresses.ts'
 export { withoutAbsent } from './applicable-fields.ts'
+export { comparedWithBasis, endOfBasis, type Wish } from './basis.ts'
 export * from './batch-jobs.ts'
 export * from './change.ts'
 export * from './events.ts'

@@ -78,12 +78,13 @@ export interface RequestStore {
    * of the batch `but` do not count.
    */
   countOpen(tenantId: string, requesterId: string, but?: string): Promise<number>
-  /** Returns a person's requests with this fingerprint since `since`, the newest first. */
+  /** Returns a person's requests with this fingerprint since `since`, except `but`, the newest first. */
   sentSince(query: {
     readonly tenantId: string
     readonly requesterId: string
     readonly fingerprint: string
     readonly since: Date
+    readonly but: string
   }): Promise<Request[]>
   /** Counts requests of a template in these states, without `but` and those whose resource is gone, up to `most`. */
   countOfTemplate(query: {

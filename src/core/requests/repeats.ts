@@ -34,8 +34,9 @@ export async function refuseRepeat(
 ): Promise<void> {
   const now = ports.clock.now()
   const since = new Date(now.getTime() - repeatHours * 3_600_000)
-  const sent = await ports.requests.sentSince({ tenantId: actor.tenantId, requesterId: actor.id, fingerprint, since })
-  const earlier = sent.find((one) => one.requestId !== requestId && isRepeated(one, now))
+  const { tenantId, id: requesterId } = actor
+  const sent = await ports.requests.sentSince({ tenantId, requesterId, fingerprint, since, but: requestId })
+  const earlier = sent.find((one) => isRepeated(one, now))
   if (!earlier) return
   const facts = { reference: referenceOf(earlier), hours: repeatHours }
   throw new ProvisioningError('duplicate-request', because('duplicateRequest', facts), {

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { lastDecision } from '../approvals/index.ts'
 import {
   type Actor,
   asPerson,
@@ -9,12 +8,13 @@ import {
   defineUseCase,
   type Fault,
   fault,
-  metadataText,
+  inAdvance,
   notFound,
   ProvisioningError,
   refuseFields,
 } from '../shared/index.ts'
 import { snapshot } from '../templates/index.ts'
+import { comparedWithBasis } from './basis.ts'
 import {
   awayOf,
   changeRequest,
@@ -27,11 +27,11 @@ import {
   withOpenStage,
 } from './change.ts'
 import { mailboxOf } from './mailbox-plan.ts'
-import { isForMailboxPlan, isRecord, type Plan } from './plan.ts'
+import { isForMailboxPlan, type Plan } from './plan.ts'
 import type { RequestPorts, SentCard } from './ports.ts'
 import { evaluate, type Resource } from './preview.ts'
 import { fingerprintOf, refuseRepeat } from './repeats.ts'
-import { type BasedOn, type DraftBasis, endings, type Request, transition } from './request.ts'
+import { type BasedOn, type DraftBasis, type Request, transition } from './request.ts'
 import { siteOf } from './site-plan.ts'
 import { quotaFaults, tooManyOpen } from './template-rules.ts'
 
@@ -65,11 +65,15 @@ const triesForAName = 3
  */
 export async function submit(context: Context<RequestPorts>, submission: Submission): Promise<Request> {
   const { ports, settings, actor } = context
-  const known = await ports.requests.find(submission.requestId)
-  if (known) return own(known, actor)
   const { requestId, resource, body, replaces } = submission
+  const isNew = async () =>
+    submission.refusesRepeats && (await refuseRepeat(context, requestId, fingerprintOf(resource, body)))
+  // A known request is returned even if an equal body was sent too.
+  const checked = inAdvance(isNew())
+  const known = await ports.requests.find(requestId)
+  if (known) return own(known, actor)
   for (let attempt = 1; ; attempt += 1) {
-    if (submission.refusesRepeats) await refuseRepeat(context, requestId, fingerprintOf(resource, body))
+    await (attempt === 1 ? checked : isNew())
     const crowded = attempt === triesForAName
     const evaluation = await evaluate(
       { ports, settings, actor, requestId, replaces, isSubmission: true, crowded },
@@ -139,16 +143,16 @@ async function store(
   const { ports, settings, actor } = context
   const { requestId, statusCard } = submission
   if (submission.replaces) await endReplaced(context, submission.replaces, requestId)
-  const [lost] = await ports.reservations.reserve(
-    actor.tenantId,
-    plan.names.map(({ name }) => name),
-    requestId,
-  )
-  if (lost !== undefined) throw new NameLost(lost, plan)
   const at = ports.clock.now().toISOString()
   const resource = isForMailboxPlan(plan) ? mailboxOf(plan, ports) : siteOf(plan, actor.id)
   const draft = { ...newRequest(plan, actor, submission, at), ...resource, ...(basedOn && { basedOn }) }
-  const request = withOpenStage(draft, settings, await awayOf(ports, draft, at), at)
+  const names = plan.names.map(({ name }) => name)
+  const [[lost], away] = await Promise.all([
+    ports.reservations.reserve(actor.tenantId, names, requestId),
+    awayOf(ports, draft, at),
+  ])
+  if (lost !== undefined) throw new NameLost(lost, plan)
+  const request = withOpenStage(draft, settings, away, at)
   const jobs = request.status === 'queued' ? jobsOfQueued(request, settings) : jobsOfOpenStage(request)
   if (statusCard) {
     await ports.sentCards.put({ requestId, personId: actor.id, key: 'status', state: 'sent', ...statusCard })
@@ -159,15 +163,32 @@ async function store(
   await record(context, { request, audit, jobs })
   await submission.alsoWrite?.()
   // Inserted last, because all other submissions of the tenant wait from here on.
-  const stored = await ports.requests.insert(request)
+  const inserted = ports.requests.insert(request)
+  const checked = inAdvance(checkAgain(context, submission, request, plan))
+  const stored = await inserted
   if (!stored) throw new AlreadySubmitted()
-  // Of concurrent equal bodies, the first one here is accepted.
-  if (submission.refusesRepeats && stored.fingerprint) await refuseRepeat(context, requestId, stored.fingerprint)
-  await refuseTooMany(context)
-  // Checks again under the lock of the number, so that no other request can interfere. The replaced request has ended.
-  const quota = await quotaFaults({ ports, actor, requestId, replaces: undefined }, plan.template)
-  if (quota.length > 0) refuse(quota)
+  await checked
   return stored
+}
+
+/**
+ * Checks again under the lock of the number, so that no other request can interfere: of concurrent equal bodies, the first one
+ * is accepted. These statements follow the insertion, without waiting for its answer.
+ */
+async function checkAgain(
+  context: Context<RequestPorts>,
+  { refusesRepeats, requestId }: Submission,
+  { fingerprint }: { readonly fingerprint?: string },
+  { template }: Plan,
+): Promise<void> {
+  const { ports, actor } = context
+  const [quota] = await Promise.all([
+    // The replaced request has ended.
+    quotaFaults({ ports, actor, requestId, replaces: undefined }, template),
+    refusesRepeats && fingerprint !== undefined && refuseRepeat(context, requestId, fingerprint),
+    refuseTooMany(context),
+  ])
+  if (quota.length > 0) refuse(quota)
 }
 
 /** Returns the data of a new request's entry: its origin, and the parts of its policy that people may ask about. */
@@ -259,81 +280,3 @@ function own(request: Request, actor: Actor): Request {
 /** Throws the faults: a taken name alone is a conflict with an existing resource (409), all other faults are invalid (422). */
 const refuse = (faults: readonly Fault[]): never =>
   refuseFields(faults, faults.every(({ code }) => code === 'name-taken') ? 'name-taken' : 'validation-failed')
-
-/** The requested values, of a request or of a plan. */
-type Wish = Pick<Request, 'details' | 'reason' | 'typedName'>
-
-/** Compares a wish with the earlier request of the same person. Returns undefined if that request no longer exists. */
-export async function comparedWithBasis(
-  context: Context<RequestPorts>,
-  basis: DraftBasis | undefined,
-  wish: Wish,
-): Promise<BasedOn | undefined> {
-  const earlier = basis && (await requestOfBasis(context, basis))
-  if (!earlier) return undefined
-  const ended = endOf(earlier)
-  return { ...basis, changed: changedInputs(earlier, wish), ...(ended && { ended }) }
-}
-
-/** Returns how the earlier request of the same person ended; undefined if it no longer exists. */
-export async function endOfBasis(
-  context: Context<RequestPorts>,
-  basis: DraftBasis | undefined,
-): Promise<BasedOn['ended']> {
-  const earlier = basis && (await requestOfBasis(context, basis))
-  return earlier && endOf(earlier)
-}
-
-async function requestOfBasis({ ports, actor }: Context<RequestPorts>, { requestId }: DraftBasis) {
-  const earlier = await ports.requests.find(requestId)
-  return earlier?.requester.id === actor.id && earlier.tenantId === actor.tenantId ? earlier : undefined
-}
-
-function endOf(request: Request): BasedOn['ended'] {
-  const status = z.enum(endings).safeParse(request.status).data
-  return status && { status, ...quoteOf(request) }
-}
-
-/** Returns the person other than the requester who ended a request, and their comment. */
-function quoteOf({ status, approvals, cancelledBy, cancelComment, requester }: Request) {
-  const decision = status === 'rejected' ? lastDecision(approvals) : undefined
-  const by = decision?.by ?? (status === 'cancelled' && cancelledBy?.id !== requester.id ? cancelledBy : undefined)
-  const comment = decision?.comment ?? (by ? cancelComment : '')
-  return { ...(by && { by }), ...(comment !== '' && { comment }) }
-}
-
-/** Returns the input ids in which two wishes differ, as in forms: `owners`, `metadata.costCentre`. */
-function changedInputs(before: Wish, after: Wish): string[] {
-  const [was, is] = [wishOf(before), wishOf(after)]
-  const inputs = new Set([...was.keys(), ...is.keys()])
-  return [...inputs].filter((input) => (was.get(input) ?? '') !== (is.get(input) ?? ''))
-}
-
-/** Returns a wish by input id. Equal values are equal texts, in any order. */
-function wishOf({ details, reason, typedName }: Wish): Map<string, string> {
-  const wish = new Map<string, string>()
-  // If the naming policy changed the name, the typed name is compared.
-  const typed = { ...details, displayName: typedName ?? details.displayName, reason }
-  for (const [field, value] of Object.entries(typed)) {
-    if (field === 'permissions' && isRecord(value))
-      for (const [level, ids] of byLevel(value)) wish.set(`${field}.${level}`, textOf(ids))
-    else if (isRecord(value))
-      for (const [key, inner] of Object.entries(value)) wish.set(`${field}.${key}`, textOf(inner))
-    else wish.set(field, field === 'autoMapping' ? textOf(value === false ? 'off' : '') : textOf(value))
-  }
-  return wish
-}
-
-function byLevel(permissions: Record<string, unknown>): Map<string, string[]> {
-  const levels = new Map<string, string[]>()
-  for (const [id, level] of Object.entries(permissions))
-    levels.set(String(level), [...(levels.get(String(level)) ?? []), id])
-  return levels
-}
-
-/** Returns a value as text. An unticked box counts as absent. */
-function textOf(value: unknown): string {
-  if (Array.isArray(value)) return value.map(metadataText).toSorted().join('\n')
-  if (isRecord(value)) return JSON.stringify(value)
-  return value === undefined || value === null || value === false ? '' : String(value)
-}

@@ -15,9 +15,16 @@ export interface ActivityKey {
   readonly conversationId: string
   readonly activityId: string
 }
+/** The claim of a delivered activity. */
+export interface ClaimedActivity {
+  /** False for a repeated delivery. */
+  readonly isFirst: boolean
+  /** Whether the sender's chat does not accept our cards, as far as we know. */
+  readonly isChatClosed: boolean
+}
 export interface Inbox {
-  /** Returns true for the first claim of an activity, false for later ones. */
-  claim(key: ActivityKey): Promise<boolean>
+  /** Claims an activity. Reads the state of its sender's chat in the same statement, because every turn needs both. */
+  claim(key: ActivityKey, sender?: { readonly tenantId: string; readonly personId: string }): Promise<ClaimedActivity>
   /** Returns the stored answer of the first delivery, if there is one. */
   answer(key: ActivityKey): Promise<unknown>
   /** Marks an activity as done; null = it had no answer. A claim without this mark expires after a while. */
@@ -115,6 +122,8 @@ export interface ChatPaceStore {
     conversationId: string,
     decide: (traffic: ChatTraffic, now: number) => { readonly traffic: ChatTraffic; readonly result: T },
   ): Promise<T>
+  /** Counts a message that is sent now, and forgets messages that are older than `milliseconds`. */
+  count(conversationId: string, milliseconds: number): Promise<void>
   /** Deletes chats without recent messages. */
   forgetOld(): Promise<void>
 }

@@ -164,8 +164,8 @@ const v = z.literal(1)
 export const jobPayloads = {
   /** Runs the steps of a queued request. */
   provision: z.object({ v, requestId: z.uuid() }),
-  /** Retries a request that failed because its process was killed in each attempt. */
-  'retry-interrupted': z.object({ v, requestId: z.uuid() }),
+  /** Retries a request, or another job by its dead letter, that failed because its process was killed in each attempt. */
+  'retry-interrupted': z.union([z.object({ v, requestId: z.uuid() }), z.object({ v, letterId: z.uuid() })]),
   /** One poll of the directory for the provisioned group; `look` counts from 0. */
   'follow-up': z.object({ v, requestId: z.uuid(), look: z.int().min(0) }),
   /** Sends one card to one person, once. */

@@ -151,6 +151,7 @@ export type ReasonKey =
   | 'inputCut'
   | 'inputMissing'
   | 'internalOfRow'
+  | 'interruptedOfBatch'
   | 'keyInvisible'
   | 'keyIsNoPerson'
   | 'keyTooLong'

@@ -22,6 +22,12 @@ export interface UseCase<Ports, Input extends z.ZodType, Output> {
   readonly handle: (context: Context<Ports>, input: z.output<Input>) => Promise<Output>
 }
 
+/** Returns work that starts now and whose error counts only if its result is awaited. */
+export function inAdvance<T>(work: Promise<T>): Promise<T> {
+  work.catch(() => undefined)
+  return work
+}
+
 /** Returns the schema of an object that the core created and the caller passes back unchanged. */
 export const handedBack = <Value extends object>() =>
   z.custom<Value>((value) => typeof value === 'object' && value !== null)

@@ -170,8 +170,11 @@ export function mayUse(source: Template, who: Pick<Person, 'id'>, groupIds: Read
   return source.audience.people.includes(who.id) || source.audience.groups.some((id) => groupIds.has(id))
 }
 
+/** Created once: each new segmenter takes longer than a template's whole schema. */
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
+
 function isOneCharacter(icon: string): boolean {
-  return [...new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(icon)].length <= 1 && !/\s/u.test(icon)
+  return [...graphemes.segment(icon)].length <= 1 && !/\s/u.test(icon)
 }
 
 function isUnique(values: readonly (string | number)[]): boolean {

@@ -6,20 +6,32 @@ import {
   type DeadLetters,
   from,
   type JobOutcome,
+  jobId,
   originOfJob,
   type Telemetry,
 } from '../../core/index.ts'
 import { ambientConnection, type QueueLog, type QueueStore } from './boss.ts'
 import {
   failureOf,
+  interruption,
   isRetryable,
   type Job,
   type JobFailure,
   type JobScope,
   putOffMilliseconds,
   retryAfterSeconds,
+  retryInterrupted,
 } from './define-job.ts'
-import { type LetterRow, lockClaim, putOff, readLetter, readLetters, requestsOf, takeLetter } from './tables.ts'
+import {
+  type LetterRow,
+  letterOfRetry,
+  lockClaim,
+  putOff,
+  readLetter,
+  readLetters,
+  requestsOf,
+  takeLetter,
+} from './tables.ts'
 
 export type ClaimedJob = JobWithMetadata<object>
 
@@ -142,14 +154,40 @@ async function postpone(
   })
 }
 
+/** The wait before the queue retries a job whose process was killed in each attempt, in milliseconds. */
+const retryInterruptedAfter = 3_600_000
+
+/**
+ * Orders one more run of an interrupted job in an hour, when the cause may be over. Returns false if this job with this
+ * payload already had one within the last week. Until then the dead letter stays on the list, where admins see the reason.
+ */
+async function retriedLater(boss: PgBoss, store: QueueStore, { id, data, sourceName }: ClaimedJob): Promise<boolean> {
+  const payload = { ...data, traceparent: undefined }
+  const retry = {
+    // The store sorts the members of a payload, so that equal payloads are equal texts.
+    id: jobId(retryInterrupted, sourceName ?? '', JSON.stringify(payload)),
+    data: { v: 1, letterId: id },
+    startAfter: new Date(Date.now() + retryInterruptedAfter),
+  }
+  await boss.insert(retryInterrupted, [retry], { db: ambientConnection(store) })
+  return (await letterOfRetry(store, retry.id)) === id
+}
+
 /** Runs the `onDeadLetter` of a job without further attempts. This is durable work with its own retries. */
 export const handleDeadLetter =
-  (store: QueueStore, jobs: ReadonlyMap<string, Job>, log: QueueLog) =>
-  async ({ id, data, sourceName, sourceId, sourceOutput }: ClaimedJob): Promise<JobResult> => {
+  (boss: PgBoss, store: QueueStore, jobs: ReadonlyMap<string, Job>, log: QueueLog) =>
+  async (letter: ClaimedJob): Promise<JobResult> => {
+    const { id, data, sourceName, sourceId, sourceOutput } = letter
     const failure = failureOf(sourceOutput)
+    const job = jobs.get(sourceName ?? '')
+    const isRetriable =
+      failure.name === interruption.name && job?.options.retriesInterrupted && jobs.has(retryInterrupted)
     const handle = async () => {
-      log.error({ job: sourceName, id: sourceId, error: failure.message }, 'a job failed for good')
-      await jobs.get(sourceName ?? '')?.onDeadLetter(data, failure)
+      const isRetried = isRetriable && (await retriedLater(boss, store, letter))
+      const facts = { job: sourceName, id: sourceId, error: failure.message }
+      if (isRetried) return log.error(facts, 'a job killed its process each time and is retried in an hour')
+      log.error(facts, 'a job failed for good')
+      await job?.onDeadLetter(data, failure)
     }
     try {
       await store.outside(() => from(originOfJob(id, data), handle))

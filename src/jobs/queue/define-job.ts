@@ -27,6 +27,8 @@ interface JobOptions {
   readonly concurrency: number
   /** Whether a job without further attempts is kept as a dead letter until an admin handles it. */
   readonly hasDeadLetters: boolean
+  /** Whether the queue retries the job once more, an hour after its process was killed in each attempt. */
+  readonly retriesInterrupted: boolean
   /** How long a completed job is kept. Default: seven days, as idempotency keys. */
   readonly keptSeconds?: number | undefined
 }
@@ -44,6 +46,9 @@ export const interruption: JobFailure = {
   message: 'the process died each time it ran',
   reason: because('jobInterrupted'),
 }
+
+/** The job that retries interrupted jobs. Its payload names the dead letter. */
+export const retryInterrupted = 'retry-interrupted'
 
 /** A job as the queue uses it: a name, options, and functions that check the payload and run the job. */
 export interface Job {
@@ -86,15 +91,20 @@ export function defineJob<S extends z.ZodType>(job: {
   expireInSeconds: number
   concurrency?: number
   hasDeadLetters?: boolean
+  retriesInterrupted?: boolean
   keptSeconds?: number
   handle(payload: z.output<S>, scope: JobScope): Promise<void>
   onDeadLetter?(payload: z.output<S>, failure: JobFailure): Promise<void>
 }): Job {
-  const { retries, retryDelaySeconds, expireInSeconds, concurrency = 1, hasDeadLetters = true, keptSeconds } = job
+  const { retries, retryDelaySeconds, expireInSeconds, concurrency = 1, keptSeconds } = job
+  const { hasDeadLetters = true, retriesInterrupted = true } = job
   return {
     name: job.name,
     payload: job.payload,
-    options: { retries, retryDelaySeconds, expireInSeconds, concurrency, hasDeadLetters, keptSeconds },
+    options: {
+      ...{ retries, retryDelaySeconds, expireInSeconds, concurrency, keptSeconds },
+      ...{ hasDeadLetters, retriesInterrupted },
+    },
     async run(scope, raw) {
       const parsed = job.payload.safeParse(raw)
       if (!parsed.success) throw new UnreadablePayload(z.prettifyError(parsed.error), scope.putOffs)

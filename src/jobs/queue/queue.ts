@@ -92,7 +92,7 @@ export async function createQueue(store: QueueStore, log: QueueLog, telemetry?: 
       createWorker(boss, store, {
         name: DEAD_LETTER,
         concurrency: 1,
-        run: handleDeadLetter(store, jobs, log),
+        run: handleDeadLetter(boss, store, jobs, log),
         complain,
       }),
     )
@@ -134,7 +134,7 @@ export async function createQueue(store: QueueStore, log: QueueLog, telemetry?: 
   }
 
   async function enqueueAll(orders: readonly QueueOrder[]): Promise<void> {
-    for (const [name, ofName] of Map.groupBy(orders, (order) => order.name)) {
+    const insert = async ([name, ofName]: [string, QueueOrder[]]) => {
       const jobs = ofName.filter(isFirstOfItsId).map(({ payload, id, startAfter }) => ({
         // The trace is next to the payload, where older replicas ignore it.
         ...{ data: { v: PAYLOAD_VERSION, ...payload, traceparent: traceparentToEnqueue() } },
@@ -143,6 +143,7 @@ export async function createQueue(store: QueueStore, log: QueueLog, telemetry?: 
       }))
       await boss.insert(name, jobs, { db: ambientConnection(store) })
     }
+    await Promise.all([...Map.groupBy(orders, (order) => order.name)].map(insert))
   }
 
   return {

@@ -1,6 +1,6 @@
 import type { PgBoss } from 'pg-boss'
 import type { QueueStore } from './boss.ts'
-import { interruption } from './define-job.ts'
+import { interruption, retryInterrupted } from './define-job.ts'
 
 /** All SQL on pg-boss's own tables. Other code calls pg-boss. */
 
@@ -226,6 +226,15 @@ export async function readLetter(store: QueueStore, letterId: string): Promise<L
     [letterId],
   )
   return rows[0]
+}
+
+/** The dead letter that the job with this id retries. */
+export async function letterOfRetry(store: QueueStore, jobId: string): Promise<string | undefined> {
+  const { rows } = await store.query<{ letter: string }>(
+    `select data ->> 'letterId' as letter from ${jobTable(store)} where name = $1 and id = $2`,
+    [retryInterrupted, jobId],
+  )
+  return rows[0]?.letter
 }
 
 /** Deletes a dead letter and returns it; undefined when another call was first. */

@@ -30,11 +30,23 @@ function createSettler(boss: PgBoss, store: QueueStore, name: string) {
     const claims: Claim[] = []
     const reported = last.then(() => {
       next = undefined
-      return boss.complete(name, claims)
+      return completeAll(claims)
     })
     last = reported.catch(() => undefined)
     return { claims, reported }
   }
+
+  /**
+   * In the embedded store each flush stops the whole process, so completions do not wait for one. If a power cut or a kill
+   * loses them, the jobs run again. Claims are flushed, because they count the attempts of jobs that kill their process.
+   */
+  const completeAll = (claims: Claim[]): Promise<unknown> =>
+    store.engine === 'server'
+      ? boss.complete(name, claims)
+      : store.transaction(async () => {
+          await store.query(`SELECT set_config('synchronous_commit', 'off', true)`)
+          await boss.complete(name, claims, { db: ambientConnection(store) })
+        })
 
   /** pg-boss creates a dead letter from a failure that has no retries left. */
   const bury = ({ id, retryCount }: Claim, output: object | undefined): Promise<unknown> =>

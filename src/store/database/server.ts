@@ -37,6 +37,8 @@ export async function openServer(
   const pool = new pg.Pool({
     ...server,
     max: 10,
+    // Statements of one transaction that do not depend on each other are sent together.
+    pipeline: true,
     types: options.types,
     keepAlive: true,
     lock_timeout: LOCK_MILLISECONDS,

@@ -51,8 +51,9 @@ export interface QueryResult<Row> {
 const IDLE_LIMIT_MILLISECONDS = 30_000
 
 /**
- * One open transaction on one connection. Statements of concurrent callers run one after another. After its end each
- * use throws: work that outlives its transaction would otherwise write into the next one.
+ * One open transaction on one connection. Statements of concurrent callers run one after another; a server gets them
+ * together, without a round trip for each. After its end each use throws: work that outlives its transaction would
+ * otherwise write into the next one.
  */
 export class Transaction {
   readonly #client: pg.PoolClient
@@ -60,6 +61,7 @@ export class Transaction {
   /** The error of a failed part, because of which it must not commit. */
   #doom: unknown
   #last: Promise<unknown> = Promise.resolve()
+  #running = 0
   #idle: NodeJS.Timeout | undefined
   readonly #onCommit: (() => void)[] = []
 
@@ -121,17 +123,18 @@ export class Transaction {
 
   #enqueue<T>(statement: () => Promise<T>): Promise<T> {
     clearTimeout(this.#idle)
-    const result = this.#last.then(statement)
-    this.#last = result.then(
-      () => this.#watchIdle(),
-      () => this.#watchIdle(),
-    )
+    this.#running += 1
+    const result = this.#client.pipeline ? statement() : this.#last.then(statement)
+    this.#last = Promise.allSettled([this.#last, result]).then(() => {
+      this.#running -= 1
+      this.#watchIdle()
+    })
     return result
   }
 
   #watchIdle(): void {
     clearTimeout(this.#idle)
-    if (!this.#open) return
+    if (!this.#open || this.#running > 0) return
     this.#idle = setTimeout(() => {
       this.#onIdle(
         new Error(`A transaction ran no statement for ${IDLE_LIMIT_MILLISECONDS / 1000} s and was rolled back`),

@@ -5,6 +5,9 @@ import type { Database } from '../database/index.ts'
 /** How long a draft is kept after its last change, in days: an ended draft and an open draft. */
 const keptDays = { ended: 30, open: 90 } as const
 
+/** The condition of the index of migration 10. */
+const isStarted = `body ->> 'begun' = 'true' AND body ->> 'step' IN ('details', 'review')`
+
 export function createDraftStore(database: Database): DraftStore {
   return {
     async find(requestId) {
@@ -14,14 +17,21 @@ export function createDraftStore(database: Database): DraftStore {
       return rows[0] && draft.parse(rows[0].body)
     },
     async listStarted(tenantId, personId, limit) {
-      // The condition of the index of migration 10.
       const { rows } = await database.query<{ body: unknown }>(
-        `SELECT body FROM drafts WHERE tenant_id = $1 AND person_id = $2
-         AND body ->> 'begun' = 'true' AND body ->> 'step' IN ('details', 'review')
+        `SELECT body FROM drafts WHERE tenant_id = $1 AND person_id = $2 AND ${isStarted}
          ORDER BY updated_at DESC LIMIT ${Number(limit)}`,
         [tenantId, personId],
       )
       return rows.map(({ body }) => draft.parse(body))
+    },
+    async waitingFor(tenantId, personId) {
+      const { rows } = await database.query<{ approvals: boolean; drafts: boolean }>(
+        `SELECT EXISTS (SELECT FROM requests
+             WHERE tenant_id = $1 AND status = 'pendingApproval' AND waiting_for @> ARRAY[$2]::uuid[]) AS approvals,
+           EXISTS (SELECT FROM drafts WHERE tenant_id = $1 AND person_id = $2 AND ${isStarted}) AS drafts`,
+        [tenantId, personId],
+      )
+      return rows[0] ?? { approvals: false, drafts: false }
     },
     async insert(one) {
       const { rowCount } = await database.query(

@@ -244,23 +244,33 @@ export function chatPaceInMemory(now: () => number): ChatPaceStore {
       chats.set(conversationId, { traffic, at })
       return result
     },
+    async count(conversationId, milliseconds) {
+      const at = now()
+      const { traffic } = chats.get(conversationId) ?? { traffic: nothing }
+      const sent = [...traffic.sent.filter((one) => one > at - milliseconds), at]
+      chats.set(conversationId, { traffic: { ...traffic, sent }, at })
+    },
     async forgetOld() {
       for (const [id, { at }] of chats) if (at < now() - keptMilliseconds) chats.delete(id)
     },
   }
 }
 
+/** The server's time in milliseconds since 1970. */
+const serverTime = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
+// If a crash of the server loses the last moments, the connector answers 429.
+const quick = `WITH quick AS (SELECT set_config('synchronous_commit', 'off', true))`
+
 function chatPaceInStore(database: Database): ChatPaceStore {
   return {
     async change(conversationId, decide) {
       return database.transaction(async () => {
-        // Locks the row; the time is that of the lock. If a crash of the server loses the last moments, the connector
-        // answers 429.
+        // Locks the row; the time is that of the lock.
         const { rows } = await database.query<{ body: ChatTraffic; now: number }>(
-          `WITH quick AS (SELECT set_config('synchronous_commit', 'off', true))
+          `${quick}
            INSERT INTO chat_pace (conversation_id, body) SELECT $1, $2 FROM quick
            ON CONFLICT (conversation_id) DO UPDATE SET updated_at = now()
-           RETURNING body, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now`,
+           RETURNING body, ${serverTime} AS now`,
           [conversationId, JSON.stringify(nothing)],
         )
         const row = rows[0] ?? { body: nothing, now: Date.now() }
@@ -271,6 +281,17 @@ function chatPaceInStore(database: Database): ChatPaceStore {
         ])
         return result
       })
+    },
+    async count(conversationId, milliseconds) {
+      await database.query(
+        `${quick}
+         INSERT INTO chat_pace AS chat (conversation_id, body)
+         SELECT $1, jsonb_set($2::jsonb, '{sent}', jsonb_build_array(${serverTime})) FROM quick
+         ON CONFLICT (conversation_id) DO UPDATE SET updated_at = now(), body = jsonb_set(chat.body, '{sent}', (
+           SELECT coalesce(jsonb_agg(at) FILTER (WHERE at::bigint > ${serverTime} - $3), '[]')
+           FROM jsonb_array_elements(chat.body -> 'sent') AS at) || jsonb_build_array(${serverTime}))`,
+        [conversationId, JSON.stringify(nothing), milliseconds],
+      )
     },
     async forgetOld() {
       await database.query(`DELETE FROM chat_pace WHERE updated_at < now() - $1 * interval '1 millisecond'`, [

@@ -144,13 +144,15 @@ export function createRequestStore(database: Database): RequestStore {
       return rows[0]?.open ?? 0
     },
 
-    async sentSince({ tenantId, requesterId, fingerprint, since }) {
+    async sentSince({ tenantId, requesterId, fingerprint, since, but }) {
+      // The index of migration 28. With ORDER BY the planner would read all requests of the person by number instead.
       const { rows } = await database.query<{ body: unknown }>(
         `SELECT body FROM requests WHERE tenant_id = $1 AND requester_id = $2 AND submitted_at >= $3
-         AND body ->> 'fingerprint' = $4 ORDER BY number DESC`,
-        [tenantId, requesterId, since, fingerprint],
+         AND body ->> 'fingerprint' = $4 AND request_id <> $5`,
+        [tenantId, requesterId, since, fingerprint, but],
       )
-      return rows.map(({ body }) => provisioningRequest.parse(body))
+      const sent = rows.map(({ body }) => provisioningRequest.parse(body))
+      return sent.sort((one, other) => other.number - one.number)
     },
 
     async countOfTemplate({ tenantId, templateId, requesterId = null, states, but, most }) {

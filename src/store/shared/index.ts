@@ -2,7 +2,14 @@
  * Shared by several capabilities: claimed activities and bot state, idempotency keys, token buckets, the service’s own
  * settings, and SQL that finds a person. Data of a single capability is in its room.
  */
-import { type BotStateStore, type Inbox, type KnownPerson, namesOf, type TokenBuckets } from '../../core/index.ts'
+import {
+  type BotStateStore,
+  type ClaimedActivity,
+  type Inbox,
+  type KnownPerson,
+  namesOf,
+  type TokenBuckets,
+} from '../../core/index.ts'
 import type { Database } from '../database/index.ts'
 
 export { createIdempotencyKeys } from './idempotency-keys.ts'
@@ -52,15 +59,23 @@ export function createInbox(database: Database): Inbox {
   // decisions tolerate, so these commits do not wait for the disk. All other commits do.
   const quick = `WITH quick AS (SELECT set_config('synchronous_commit', 'off', true))`
   return {
-    async claim({ channel, conversationId, activityId }) {
-      const { rowCount } = await database.query(
-        `${quick}
-         INSERT INTO inbox (channel, conversation_id, activity_id) SELECT $1, $2, $3 FROM quick
-         ON CONFLICT (channel, conversation_id, activity_id) DO UPDATE SET received_at = now()
-         WHERE inbox.answer IS NULL AND inbox.received_at < now() - make_interval(secs => $4)`,
-        [channel, conversationId, activityId, abandonedSeconds],
+    async claim({ channel, conversationId, activityId }, sender) {
+      const { rows } = await database.query<ClaimedActivity>(
+        `${quick}, claimed AS (
+           INSERT INTO inbox (channel, conversation_id, activity_id) SELECT $1, $2, $3 FROM quick
+           ON CONFLICT (channel, conversation_id, activity_id) DO UPDATE SET received_at = now()
+           WHERE inbox.answer IS NULL AND inbox.received_at < now() - make_interval(secs => $4) RETURNING 1)
+         SELECT EXISTS (SELECT FROM claimed) AS "isFirst",
+           EXISTS (SELECT FROM conversations WHERE tenant_id = $5 AND person_id = $6 AND closed_why IS NOT NULL)
+             AS "isChatClosed"`,
+        [
+          ...[channel, conversationId, activityId, abandonedSeconds],
+          ...[sender?.tenantId ?? null, sender?.personId ?? null],
+        ],
       )
-      return rowCount === 1
+      const [claimed] = rows
+      if (!claimed) throw new Error('the store returned no claim')
+      return claimed
     },
     async answer({ channel, conversationId, activityId }) {
       const { rows } = await database.query<{ answer: unknown }>(

@@ -25,38 +25,59 @@ interface VersionRow {
   readonly at: Date | null
 }
 
+/** The row's transaction and position: every change of the row changes them. */
 const mark = `xmin::text || ' ' || ctid::text`
 
+interface Parsed {
+  readonly mark: string
+  readonly template: Template
+}
+interface MarkedRow {
+  readonly id: string
+  readonly mark: string
+  /** null if the row still has the known mark. */
+  readonly body: unknown
+}
+
 /**
- * Templates as whole aggregates. `find` caches parsed templates while their row is unchanged: every request reads its
- * template, and templates rarely change.
+ * Templates as whole aggregates. Caches parsed templates while their rows are unchanged: every request and most cards
+ * read them, and templates rarely change.
  */
 export function createTemplateStore(database: Database): TemplateStore {
-  const parsed = new Map<string, { readonly mark: string; readonly template: Template }>()
+  const parsed = new Map<string, Map<string, Parsed>>()
+
+  function read(tenantId: string, known: ReadonlyMap<string, Parsed>, { id, mark, body }: MarkedRow): Template {
+    const cached = known.get(id)
+    if (cached?.mark === mark) return cached.template
+    const fresh = frozen(template.parse(body))
+    const ofTenant = parsed.get(tenantId) ?? new Map<string, Parsed>()
+    if (ofTenant.size >= keptParsed) ofTenant.clear()
+    parsed.set(tenantId, ofTenant.set(id, { mark, template: fresh }))
+    return fresh
+  }
+
   return {
     async list(tenantId) {
-      const { rows } = await database.query<{ body: unknown }>('SELECT body FROM templates WHERE tenant_id = $1', [
-        tenantId,
-      ])
-      const all = rows.map(({ body }) => template.parse(body))
+      // A copy: another call may change the cache while the statement runs.
+      const known = new Map(parsed.get(tenantId))
+      const { rows } = await database.query<MarkedRow>(
+        `SELECT id, mark, CASE WHEN known_mark = mark THEN NULL ELSE body END AS body
+         FROM (SELECT template_id AS id, ${mark} AS mark, body FROM templates WHERE tenant_id = $1) AS stored
+         LEFT JOIN unnest($2::uuid[], $3::text[]) AS known (known_id, known_mark) ON known_id = id`,
+        [tenantId, [...known.keys()], [...known.values()].map(({ mark }) => mark)],
+      )
+      const all = rows.map((row) => read(tenantId, known, row))
       return all.sort((one, other) => one.order - other.order || one.name.localeCompare(other.name))
     },
     async find(tenantId, id) {
-      const key = `${tenantId} ${id.toLowerCase()}`
-      const known = parsed.get(key)
-      // The row's transaction and position: every change of the row changes them.
-      const { rows } = await database.query<{ mark: string; body: unknown }>(
-        `SELECT ${mark} AS mark, CASE WHEN ${mark} = $3 THEN NULL ELSE body END AS body
+      const cached = parsed.get(tenantId)?.get(id.toLowerCase())
+      const known = new Map(cached && [[id.toLowerCase(), cached]])
+      const { rows } = await database.query<MarkedRow>(
+        `SELECT template_id AS id, ${mark} AS mark, CASE WHEN ${mark} = $3 THEN NULL ELSE body END AS body
          FROM templates WHERE tenant_id = $1 AND template_id::text = lower($2)`,
-        [tenantId, id, known?.mark ?? ''],
+        [tenantId, id, cached?.mark ?? ''],
       )
-      const [row] = rows
-      if (!row) return undefined
-      if (known?.mark === row.mark) return known.template
-      const read = frozen(template.parse(row.body))
-      if (parsed.size >= keptParsed) parsed.clear()
-      parsed.set(key, { mark: row.mark, template: read })
-      return read
+      return rows[0] && read(tenantId, known, rows[0])
     },
     async put(tenantId, one, expected, { by, at }: TemplateChange = { by: null, at: new Date() }) {
       const written = expected === 0 ? inserted : updated
