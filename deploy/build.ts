@@ -21,6 +21,7 @@ const programs = {
   backup: 'src/app/commands/backup.ts',
   restore: 'src/app/commands/restore.ts',
   'playground-process': 'src/app/local/playground-process.ts',
+  initdb: 'src/store/database/initdb.ts',
 }
 /** Optional parts of libraries that we do not install. The libraries catch the error and continue without them. */
 const absent = ['pg-native', 'dtrace-provider', 'cloudflare:sockets']

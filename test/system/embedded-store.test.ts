@@ -1,10 +1,11 @@
-import { readdirSync, writeFileSync } from 'node:fs'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openDatabase } from '../../src/store/database/database.ts'
 import { openEmbedded } from '../../src/store/database/embedded.ts'
 import { startChild } from '../support/child.ts'
 import { newStoreOptions, withDatabase } from '../support/database.ts'
+import { until } from '../support/until.ts'
 
 describe('the embedded store keeps acknowledged data', () => {
   it('and flushes the disk once for each commit', async () => {
@@ -32,6 +33,22 @@ describe('the embedded store keeps acknowledged data', () => {
   })
 
   it('and starts again when the process died during the creation of the store', async () => {
+    const options = await newStoreOptions('embedded')
+    rmSync(join(options.dataDir, 'postgres'), { recursive: true })
+    const unfinished = () => readdirSync(options.dataDir).filter((name) => name.startsWith('postgres.new-'))
+    const child = startChild('store-process.ts', 'write', JSON.stringify(options))
+    await until(() => unfinished().length > 0, 'a folder for the new store')
+    await child.kill()
+    // The process of initdb ends a moment later, and can still write into its own folder.
+    await until(async () => {
+      const database = await openDatabase(options)
+      expect(await database.ping()).toBeGreaterThan(0)
+      await database.close()
+      return unfinished().length === 0
+    }, 'the removal of the unfinished folder')
+  })
+
+  it('and starts again when an earlier version died during the creation of the store', async () => {
     const options = await newStoreOptions('embedded')
     writeFileSync(join(options.dataDir, 'postgres', 'postgresql.conf'), 'half written')
     writeFileSync(join(options.dataDir, 'postgres.initialising'), '')

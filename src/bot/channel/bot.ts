@@ -1,5 +1,8 @@
 import type { ConversationState, TurnContext } from 'botbuilder'
-import { Dialog, type DialogContext, DialogSet, type DialogTurnResult, DialogTurnStatus } from 'botbuilder-dialogs'
+// The package's index loads recognisers of numbers and dates in all languages: 18 MB of heap that no dialog here needs.
+import { Dialog, type DialogTurnResult, DialogTurnStatus } from 'botbuilder-dialogs/lib/dialog.js'
+import type { DialogContext } from 'botbuilder-dialogs/lib/dialogContext.js'
+import { DialogSet } from 'botbuilder-dialogs/lib/dialogSet.js'
 import { because, from, ProvisioningError } from '../../core/index.ts'
 import { cursorAfter, isDialogVerb } from '../drafts/index.ts'
 import { cardActions } from '../registry.ts'

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { type Activity, type Middleware, TurnContext } from 'botbuilder'
-import { DialogContextError } from 'botbuilder-dialogs'
+import { DialogContextError } from 'botbuilder-dialogs/lib/dialogContextError.js'
 import { z } from 'zod'
 import { cardsFor, type Notice, toastFor, type Viewer, withdrawnCode } from '../../cards/index.ts'
 import {

@@ -94,7 +94,7 @@ export function syncFolder(folder: string): void {
   }
 }
 
-/** Flushes every file and folder below a folder: initdb runs with a file system that flushes nothing. */
+/** Flushes every file and folder below a folder: PGlite copies a new store into its folder without a flush. */
 export function syncTree(folder: string): void {
   for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
     if (entry.isFile() || entry.isDirectory()) syncFolder(join(entry.parentPath, entry.name))

@@ -1,11 +1,12 @@
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { createPgConfig } from '@electric-sql/pglite/node-postgres'
 import pg from 'pg'
 import { lockStore, makePrivate } from './data-folder.ts'
-import { DurableFiles, finishRestore, measureFlush, syncFolder, syncTree } from './durable-files.ts'
+import { DurableFiles, finishRestore, measureFlush, syncTree } from './durable-files.ts'
+import { compileOnce, createMissingStore } from './new-store.ts'
 import { keepPlans, type QueryResult, runStatement } from './transaction.ts'
 
 /**
@@ -52,10 +53,14 @@ export async function openEmbedded(options: {
   try {
     const flushMilliseconds = measureFlush(dataDir)
     finishRestore(folder)
-    const files = await prepareFiles(folder)
+    if (!options.from) await createMissingStore(folder)
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    const files = new DurableFiles(folder)
     const startParams = startParameters(options.schema ?? 'public')
+    compileOnce()
     const lite = await PGlite.create({ fs: files, startParams, ...(options.from && { loadDataDir: options.from }) })
-    finishFiles(folder)
+    // PGlite copies a dump into the folder without a flush.
+    if (options.from) syncTree(folder)
     const pool = new pg.Pool({ ...createPgConfig(lite), max: 1, idleTimeoutMillis: 0, types: options.types })
     pool.on('connect', keepPlans)
     pool.on('error', (error) => options.log?.(`The embedded store's connection failed: ${error.message}`))
@@ -101,29 +106,6 @@ function startParameters(schema: string): string[] {
   }
   const own = PGlite.defaultStartParams.filter((argument) => argument !== '-F')
   return [...own, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])]
-}
-
-/**
- * Prepares the folder. A marker next to it exists while initdb fills it: a folder with its marker has no data and is
- * deleted.
- */
-async function prepareFiles(folder: string): Promise<DurableFiles> {
-  const marker = `${folder}.initialising`
-  if (existsSync(marker)) rmSync(folder, { recursive: true, force: true })
-  if (!existsSync(join(folder, 'PG_VERSION'))) {
-    writeFileSync(marker, '', { mode: 0o600 })
-    syncFolder(join(folder, '..'))
-  }
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  return new DurableFiles(folder)
-}
-
-function finishFiles(folder: string): void {
-  const marker = `${folder}.initialising`
-  if (!existsSync(marker)) return
-  syncTree(folder)
-  rmSync(marker)
-  syncFolder(join(folder, '..'))
 }
 
 async function assertDurable(pool: pg.Pool): Promise<void> {
