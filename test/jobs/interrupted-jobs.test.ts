@@ -70,7 +70,7 @@ describe.each(engines)('a job whose process was killed in each attempt, %s,', (e
   })
 
   it('is on the list with that reason, and runs once more after an hour', async () => {
-    expect(await letters()).toMatchObject([{ job: 'errand', problem: interruption.message }])
+    expect(await letters()).toMatchObject([{ job: 'errand', problem: interruption.reason }])
     expect(await retries()).toEqual([60])
     expect(givenUp).toEqual([])
     await store.database.query(`update ${table()} set start_after = now() where name = 'retry-interrupted'`)
