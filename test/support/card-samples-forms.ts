@@ -134,7 +134,7 @@ export const formSamples: readonly Sample[] = [
   form('every-type-german', inLocale(boardRoom, 'de-CH'), { draft: draftOf(opened), names: unknown }),
   mistaken('every-mistake', boardRoom, typed, [
     ['/displayName', 'blocked-word', 'payroll'],
-    ['/name', 'characters', 'spaces !'],
+    ['/name', 'characters', '“ ” !'],
     ['/metadata/costCentre', 'pattern'],
     ['/metadata/screens', 'too-large', '6'],
     ['/metadata/opens', 'too-early', '2026-11-20'],

@@ -170,7 +170,7 @@ export function faultsOfTyped(
   rule: Pick<NameRule, 'allowed'>,
 ): Fault[] {
   const odd = [...new Set(text)].filter((one) => !allows(rule, one))
-  const shown = odd.map((one) => (one === ' ' ? 'spaces' : one)).join(' ')
+  const shown = odd.map((one) => (one === ' ' ? '“ ”' : one)).join(' ')
   const reason = because('charactersNotAllowed', { field: pointer.slice(1), characters: shown })
   const faults = odd.length > 0 ? [fault(pointer, 'characters', reason, shown)] : []
   return [...faults, ...blockedFaults(naming, pointer, text)]
