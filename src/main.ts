@@ -1,12 +1,19 @@
 import './private-umask.ts'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
-import { isLoopbackUrl } from './app/addresses.ts'
-import { ConfigurationError, readConfig } from './app/config.ts'
-import { type App, createApp } from './app/index.ts'
+import type { App } from './app/index.ts'
 import type { Playgrounds } from './app/local/playground.ts'
-import { createLog, maskSecrets } from './app/log.ts'
-import { type Environment, secretsOf } from './app/settings.ts'
+import type { Environment } from './app/settings.ts'
+
+// Keeps compiled code for the next start, in a folder that only people who can change the code can write to. Without such
+// a folder, Node compiles everything again. Static imports would be compiled before this call.
+enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/quartermaster'))
+const { isLoopbackUrl } = await import('./app/addresses.ts')
+const { ConfigurationError, readConfig } = await import('./app/config.ts')
+const { createApp } = await import('./app/index.ts')
+const { createLog, maskSecrets } = await import('./app/log.ts')
+const { secretsOf } = await import('./app/settings.ts')
 
 /** The process: environment, signals, exit. Everything else is in `app/`. */
 async function main(): Promise<void> {

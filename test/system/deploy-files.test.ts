@@ -164,9 +164,9 @@ describe('all deploy files', () => {
     'azure-container-app.yaml': azureEnvironment.map(({ name }) => name),
   }
 
-  it.each(Object.entries(settings))('%s uses only settings of the service', (_, names) => {
+  it.each(Object.entries(settings))('%s uses only settings of the service and of Node', (_, names) => {
     expect(names.length).toBeGreaterThan(2)
-    expect(names.filter((name) => ![...settingNames, 'NODE_ENV'].includes(name))).toEqual([])
+    expect(names.filter((name) => ![...settingNames, 'NODE_ENV', 'NODE_COMPILE_CACHE'].includes(name))).toEqual([])
   })
 
   it('use one port, the default of the service', () => {
