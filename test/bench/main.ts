@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { table } from './figures.ts'
-import { acceptsPart, burstPart, completionPart, floodPart, ms, ratio, readsPart } from './parts.ts'
+import { acceptsPart, burstPart, completionPart, floodPart, ms, ratio, readsPart, soakPart } from './parts.ts'
 import { openPlaces } from './places.ts'
+import { compareWithRecord, comparison, record } from './record.ts'
 import { head, machine, type PartReport, type Row, writeReport } from './report.ts'
 import { startService } from './service.ts'
 import { startsPart } from './starts.ts'
@@ -19,32 +20,41 @@ const parts: Readonly<Record<string, (folder: string) => Promise<PartReport>>> =
   completion: (folder) => inPlaces(folder, completionPart),
   burst: (folder) => inPlaces(folder, burstPart),
   reads: (folder) => inPlaces(folder, readsPart),
+  soak: (folder) => inPlaces(folder, soakPart),
 }
+/** Parts that run only when they are named: the soak takes an hour. */
+const onRequest = ['soak']
 
 /**
  * `npm run bench`: prints figures of this machine, each with a floor or a limit, and writes them to
- * `docs/performance.md`. `npm run bench -- reads turns` measures only these parts and leaves the others unchanged.
+ * `docs/performance.md`. `npm run bench -- reads turns` measures only these parts and leaves the others unchanged. Prints
+ * the change since the last recorded run. A worse figure never changes the exit code: machines and their load differ.
  */
 async function main(wanted: readonly string[]): Promise<void> {
   const unknown = wanted.filter((name) => !(name in parts))
   if (unknown.length > 0)
     throw new Error(`Unknown part: ${unknown.join(', ')}. The parts are ${Object.keys(parts).join(', ')}.`)
   console.log(`${machine()}. All parts take about ten minutes and 8 GB of disk. Run them on an idle machine.`)
-  const rows: Row[] = []
+  const rows: string[][] = []
+  const worse: string[] = []
   for (const [name, measure] of Object.entries(parts)) {
-    if (wanted.length > 0 && !wanted.includes(name)) continue
+    if (wanted.length > 0 ? !wanted.includes(name) : onRequest.includes(name)) continue
     const folder = mkdtempSync(join(tmpdir(), 'quartermaster-bench-'))
     const begin = performance.now()
     try {
       const report = await measure(folder)
+      const change = compareWithRecord(name, report.rows)
       writeReport(name, report)
-      rows.push(...report.rows)
+      record(name, report.rows)
+      rows.push(...report.rows.map((row, index) => [...row, ...(change.cells[index] ?? [])]))
+      worse.push(...change.worse)
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }
     console.log(`${name}: took ${((performance.now() - begin) / 1000).toFixed(0)} s`)
   }
-  console.log(table(head, rows))
+  console.log(table([...head, ...comparison], rows))
+  if (worse.length > 0) console.log(`\nMore than 20 % worse than in the last run:\n${worse.join('\n')}`)
 }
 
 async function inPlaces(

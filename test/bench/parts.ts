@@ -8,6 +8,7 @@ import { measureFlood } from './flood.ts'
 import type { Engine, Places } from './places.ts'
 import { measureReads, readNames } from './reads.ts'
 import type { PartReport, Row } from './report.ts'
+import { longSoak, measureSoak, type Soak } from './soak.ts'
 
 /** The scale of the measurement: complete, or the minimum that shows that it works. */
 export interface Scale {
@@ -205,7 +206,46 @@ export async function floodPart(folder: string, scale: Parameters<typeof measure
 }
 const nameOfTimes = { turn: 'turn `help`', click: 'click on a template', read: 'own list by REST' } as const
 
+/** Memory that the service must not exceed under load, in MiB, by store. */
+const memoryLimits = { embedded: 512, server: 300 } as const
+
+/** Measures the memory of the service during many turns and requests, in both kinds of store. */
+export async function soakPart(
+  places: Places,
+  soak: Soak = longSoak,
+  engines: readonly Engine[] = ['embedded', 'server'],
+): Promise<PartReport> {
+  const rows: Row[] = []
+  const panels: PartReport['charts'][string]['chart']['panels'][number][] = []
+  for (const engine of engines) {
+    const samples = await measureSoak(await places.place(engine), soak)
+    const after = `${count(soak.turns)} turns and ${count(soak.requests)} requests`
+    const row = (what: string, ours: number, floor: number, name: string): Row => [
+      ...([`${what}, ${nameOf[engine]}`, megabytes(ours), megabytes(floor), ratio(ours, floor), name] as const),
+    ]
+    const [first, last] = [samples[Math.floor(samples.length / 10)], samples.at(-1)]
+    const highest = Math.max(...samples.map(({ resident }) => resident))
+    rows.push(
+      row('resident memory, highest', highest, memoryLimits[engine] * 2 ** 20, `the limit; ${after}`),
+      row('heap at the end', last?.heap ?? 0, first?.heap ?? 0, `after ${count(first?.turns ?? 0)} turns; ${after}`),
+    )
+    const inMegabytes = (of: (sample: (typeof samples)[number]) => number) => samples.map((one) => of(one) / 2 ** 20)
+    const everyFifth = Math.max(1, Math.round(samples.length / 5))
+    panels.push({
+      title: nameOf[engine],
+      x: samples.map(({ turns }, index) => (index % everyFifth === 0 ? count(turns) : '')),
+      series: [
+        { name: 'resident', values: inMegabytes(({ resident }) => resident) },
+        { name: 'heap after a collection', values: inMegabytes(({ heap }) => heap) },
+      ],
+    })
+  }
+  const chart = { title: 'Memory during turns and requests', unit: 'MiB', kind: 'lines', columns: 2, panels } as const
+  return { rows, charts: { soak: { chart, alt: 'Memory of the service by the number of turns' } } }
+}
+
 const count = (size: number): string => size.toLocaleString('en')
 export const ms = (value: number): string => `${value.toFixed(value < 100 ? 2 : 0)} ms`
 const perSecondOf = (value: number): string => `${value.toFixed(0)}/s`
+export const megabytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(0)} MiB`
 export const ratio = (value: number, floor: number): string => `${(value / floor).toFixed(2)}×`

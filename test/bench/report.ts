@@ -15,7 +15,7 @@ export interface PartReport {
   readonly charts: Readonly<Record<string, { readonly chart: Chart; readonly alt: string }>>
 }
 
-const docs = fileURLToPath(new URL('../../docs/', import.meta.url))
+export const docs = fileURLToPath(new URL('../../docs/', import.meta.url))
 
 /**
  * Writes a part's figures and charts into `docs/performance.md`, between its markers, so that no figure is typed

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -13,6 +13,7 @@ export interface RunningService {
   readonly simulatorUrl: string
   /** Time from the start of the process until `/readyz` answers 200. */
   readonly milliseconds: number
+  readonly process: ProductProcess
   /** Stops the service like Ctrl-C, and waits until it has stopped. */
   stop(): Promise<void>
 }
@@ -31,8 +32,8 @@ export async function startService(
     ...{ DATA_DIR: dataDir, PORT: String(port), SIMULATOR_PORT: String(simulatorPort), PLAYGROUND: 'off' },
     ...{ RATE_LIMIT_WRITES_PER_MINUTE: '0', RATE_LIMIT_READS_PER_MINUTE: '0', OPEN_REQUESTS_PER_PERSON: '0' },
     ...{ RATE_LIMIT_TENANT_WRITES_PER_MINUTE: '0', LOG_LEVEL: 'error' },
-    // As after an installation: no code is compiled yet.
-    NODE_DISABLE_COMPILE_CACHE: '1',
+    // Code is compiled at the first start with a folder, as after an installation.
+    NODE_COMPILE_CACHE: join(dataDir, 'compiled'),
     ...more,
   }
   const url = `http://127.0.0.1:${port}`
@@ -43,8 +44,17 @@ export async function startService(
     url,
     simulatorUrl: `http://127.0.0.1:${simulatorPort}`,
     milliseconds: performance.now() - begin,
+    process: service,
     stop: () => stop(service),
   }
+}
+
+/** Returns the flags of Node in `npm start`. */
+export function startFlags(): string {
+  const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    scripts: Record<string, string>
+  }
+  return [...(scripts['start'] ?? '').matchAll(/--\S+/g)].map(([flag]) => flag).join(' ')
 }
 
 /** Starts a simulated tenant in its own process. `urls` are the settings by which a service finds it. */

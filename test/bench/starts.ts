@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { productionSettings } from '../support/production.ts'
 import { quantile } from './figures.ts'
-import { ms, ratio } from './parts.ts'
+import { megabytes, ms, ratio } from './parts.ts'
 import type { Places } from './places.ts'
 import type { PartReport, Row } from './report.ts'
-import { startService } from './service.ts'
+import { startFlags, startService } from './service.ts'
 
 /** One start: the time until `/readyz` answers 200, and the memory of the process then. */
 interface Start {
@@ -19,11 +19,11 @@ const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta
 /** The programs that start: the floor, `npm start` and `npm run build`. */
 const forms = ['floor', 'sources', 'bundle'] as const
 type Form = (typeof forms)[number]
-/** Options of the deploy files for the bundle. */
+/** The flags of `npm start`, and those of the deploy files for the bundle. */
 const options: Readonly<Record<Form, Record<string, string>>> = {
   floor: {},
-  sources: {},
-  bundle: { NODE_OPTIONS: '--enable-source-maps' },
+  sources: { NODE_OPTIONS: startFlags() },
+  bundle: { NODE_OPTIONS: `${startFlags()} --enable-source-maps` },
 }
 
 const situations = [
@@ -84,5 +84,3 @@ async function startOnce(dataDir: string, program: string, settings: Record<stri
   const bytes = Number(/^process_resident_memory_bytes (\S+)/m.exec(text)?.[1])
   return { milliseconds: service.milliseconds, bytes }
 }
-
-const megabytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(0)} MiB`

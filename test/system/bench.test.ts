@@ -5,6 +5,7 @@ import { drawChart } from '../bench/chart.ts'
 import { acceptsPart, burstPart, completionPart, floodPart, readsPart } from '../bench/parts.ts'
 import type { Places } from '../bench/places.ts'
 import { readNames } from '../bench/reads.ts'
+import { compareWithRecord, record } from '../bench/record.ts'
 import { writeReport } from '../bench/report.ts'
 import { startService } from '../bench/service.ts'
 import { startsPart } from '../bench/starts.ts'
@@ -73,6 +74,30 @@ describe('the bench at its smallest scale', () => {
     for (const [, ours, floor] of rows)
       for (const number of [ours, floor].flatMap(numbersIn)) expect(number).toBeGreaterThan(0)
     expect(charts['flood']?.chart.panels).toHaveLength(2)
+  })
+
+  it('compares each ratio with that of the last run, and names those that are more than 20 % worse', () => {
+    const folder = newFolder()
+    mkdirSync(join(folder, 'performance'))
+    const rows = (turn: string, bare: string, checking: string) =>
+      [
+        ['a turn', '3 ms', '1 ms', turn, 'a floor'],
+        ['accept', '90/s', '100/s', bare, 'a floor'],
+        ['accept', '90/s', '200/s', checking, 'another floor'],
+      ] as const
+    expect(compareWithRecord('turns', rows('3.00×', '0.90×', '0.45×'), folder).worse).toEqual([])
+    record('turns', rows('3.00×', '0.90×', '0.45×'), folder)
+    record('other', [], folder)
+    const { cells, worse } = compareWithRecord('turns', rows('3.90×', '0.60×', '0.60×'), folder)
+    expect(cells).toEqual([
+      ['3.00×', '+30 %'],
+      ['0.90×', '-33 %'],
+      ['0.45×', '+33 %'],
+    ])
+    expect(worse).toEqual([
+      expect.stringMatching(/^a turn: the ratio was 3\.00× on .*, and is 3\.90× now\.$/),
+      expect.stringMatching(/^accept: the ratio was 0\.90× on .*, and is 0\.60× now\.$/),
+    ])
   })
 
   it('writes its figures and charts into the page, and leaves the rest unchanged', () => {
