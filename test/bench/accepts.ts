@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { people } from '../support/teams-user.ts'
-import { perSecond, quantile } from './figures.ts'
+import { perSecond, quantile, timed } from './figures.ts'
 import { type Place, variablesOf } from './places.ts'
 import { requestSite, startService, startTenant, tokenOf } from './service.ts'
 
@@ -15,6 +15,8 @@ const usual = {
   warmUp: 100,
   callers: [1, 32],
   calls: (callers: number): number => (callers === 1 ? 150 : 640),
+  /** Calls after a time without calls: their number, and the time before each in milliseconds. */
+  cold: { calls: 3, idle: 10_000 },
 }
 /**
  * Pause between rounds, so that the remaining work of a round (cards for approvers) is done before the next
@@ -31,7 +33,12 @@ export interface AcceptFigures {
   readonly bare: number
   /** The same server, which first checks whether an address is free in the tenant, as the service does for a site. */
   readonly checking: number
+  /** The 99th percentile of the time until the answer, in milliseconds: of the service and of the first floor. */
+  readonly p99: { readonly accepts: number; readonly bare: number }
+  /** The median time until the answer after a time without calls, in milliseconds. */
+  readonly cold: { readonly accepts: number; readonly bare: number }
 }
+type Ways = Readonly<Record<'accepts' | 'bare' | 'checking', () => Promise<void>>>
 
 /**
  * Compares accepted requests with two floors that make the same promise: an answered request is on the disk. The
@@ -61,24 +68,35 @@ export async function measureAccepts(
   }
 }
 
-async function inTurns(
-  ways: Readonly<Record<'accepts' | 'bare' | 'checking', () => Promise<void>>>,
-  { rounds, callers, calls }: typeof usual,
-): Promise<AcceptFigures[]> {
+async function inTurns(ways: Ways, { rounds, callers, calls, cold }: typeof usual): Promise<AcceptFigures[]> {
   const figures: AcceptFigures[] = []
+  const afterIdle = { accepts: await coldTime(ways.accepts, cold), bare: await coldTime(ways.bare, cold) }
   for (const number of callers) {
     const rates = { accepts: [] as number[], bare: [] as number[], checking: [] as number[] }
+    const times = { accepts: [] as number[], bare: [] as number[], checking: [] as number[] }
     for (let round = 0; round < rounds; round += 1) {
       for (const name of ['accepts', 'bare', 'checking'] as const) {
         globalThis.gc?.()
-        rates[name].push(await perSecond(calls(number), number, ways[name]))
+        const call = async () => void times[name].push(await timed(ways[name]))
+        rates[name].push(await perSecond(calls(number), number, call))
         if (name === 'accepts') await setTimeout(pauseMilliseconds)
       }
     }
     const middle = (name: keyof typeof rates): number => quantile(rates[name], 0.5)
-    figures.push({ callers: number, accepts: middle('accepts'), bare: middle('bare'), checking: middle('checking') })
+    const p99 = { accepts: quantile(times.accepts, 0.99), bare: quantile(times.bare, 0.99) }
+    const perSecondOf = { accepts: middle('accepts'), bare: middle('bare'), checking: middle('checking') }
+    figures.push({ callers: number, ...perSecondOf, p99, cold: afterIdle })
   }
   return figures
+}
+
+async function coldTime(call: () => Promise<void>, { calls, idle }: (typeof usual)['cold']): Promise<number> {
+  const times: number[] = []
+  for (let round = 0; round < calls; round += 1) {
+    await setTimeout(idle)
+    times.push(await timed(call))
+  }
+  return quantile(times, 0.5)
 }
 
 async function startFloor(place: Place, tenant: Readonly<Record<string, string>>) {

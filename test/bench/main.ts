@@ -3,8 +3,18 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { table } from './figures.ts'
-import { acceptsPart, burstPart, completionPart, floodPart, ms, ratio, readsPart, soakPart } from './parts.ts'
-import { openPlaces } from './places.ts'
+import {
+  acceptsPart,
+  burstPart,
+  completionPart,
+  floodPart,
+  ms,
+  nameOf,
+  ratio,
+  readsPart,
+  soakPart,
+} from './parts.ts'
+import { openPlaces, variablesOf } from './places.ts'
 import { compareWithRecord, comparison, record } from './record.ts'
 import { head, machine, type PartReport, type Row, writeReport } from './report.ts'
 import { startService } from './service.ts'
@@ -14,7 +24,7 @@ import { measureTurns } from './turns.ts'
 /** The parts that can be measured, by their names on the command line. */
 const parts: Readonly<Record<string, (folder: string) => Promise<PartReport>>> = {
   starts: (folder) => inPlaces(folder, (places) => startsPart(folder, places)),
-  turns: turnsPart,
+  turns: (folder) => inPlaces(folder, turnsPart),
   flood: floodPart,
   accepts: (folder) => inPlaces(folder, acceptsPart),
   completion: (folder) => inPlaces(folder, completionPart),
@@ -65,21 +75,27 @@ async function inPlaces(
   return measure(places).finally(() => places.close())
 }
 
-async function turnsPart(folder: string): Promise<PartReport> {
-  const service = await startService(folder)
-  const { ours, echo } = await measureTurns(service).finally(() => service.stop())
-  const row = (name: 'p50' | 'p95'): Row => {
-    const [mine, floor] = [ours[name], echo[name]]
-    return [`turn \`help\`, ${name}`, ms(mine), ms(floor), ratio(mine, floor), 'bare botbuilder echo']
+async function turnsPart(places: ReturnType<typeof openPlaces>): Promise<PartReport> {
+  const rows: Row[] = []
+  const panels: PartReport['charts'][string]['chart']['panels'][number][] = []
+  for (const engine of ['embedded', 'server'] as const) {
+    const place = await places.place(engine)
+    const service = await startService(place.dataDir, variablesOf(place))
+    const { ours, echo } = await measureTurns(service).finally(() => service.stop())
+    for (const name of ['p50', 'p95'] as const) {
+      const [mine, floor] = [ours[name], echo[name]]
+      const figure = `turn \`help\`, ${name}, ${nameOf[engine]}`
+      rows.push([figure, ms(mine), ms(floor), ratio(mine, floor), 'bare botbuilder echo'])
+    }
+    const series = [
+      { name: 'Quartermaster', values: [ours.p50, ours.p95] },
+      { name: 'bare botbuilder echo', values: [echo.p50, echo.p95] },
+    ]
+    panels.push({ title: nameOf[engine], x: ['p50', 'p95'], series })
   }
-  const series = [
-    { name: 'Quartermaster', values: [ours.p50, ours.p95] },
-    { name: 'bare botbuilder echo', values: [echo.p50, echo.p95] },
-  ]
-  const panels = [{ title: 'turn `help`', x: ['p50', 'p95'], series }]
-  const chart = { title: 'A turn in chat', unit: 'milliseconds', kind: 'bars', columns: 1, panels } as const
+  const chart = { title: 'A turn in chat', unit: 'milliseconds', kind: 'bars', columns: 2, panels } as const
   const alt = 'Milliseconds of a turn, p50 and p95, next to a bare botbuilder bot that echoes'
-  return { rows: [row('p50'), row('p95')], charts: { turns: { chart, alt } } }
+  return { rows, charts: { turns: { chart, alt } } }
 }
 
 await main(process.argv.slice(2))

@@ -31,7 +31,7 @@ export const whole: Scale = {
   ],
 }
 
-const nameOf = { server: 'PostgreSQL server', embedded: 'embedded store' } as const
+export const nameOf = { server: 'PostgreSQL server', embedded: 'embedded store' } as const
 const flat = 1.3
 const limits = [
   { share: 0.5, milliseconds: 50 },
@@ -78,7 +78,16 @@ export async function acceptsPart(places: Places, runs: Scale['accepts'] = whole
   const panels: PartReport['charts'][string]['chart']['panels'][number][] = []
   for (const { engine, options } of runs) {
     const all = await measureAccepts({ ours: await places.place(engine), floor: await places.place(engine) }, options)
-    for (const { callers, accepts, bare, checking } of all) {
+    const [{ cold } = { cold: { accepts: Number.NaN, bare: Number.NaN } }] = all
+    const afterIdle = `one call after ten seconds without calls, ${nameOf[engine]}`
+    rows.push([
+      afterIdle,
+      ms(cold.accepts),
+      ms(cold.bare),
+      ratio(cold.accepts, cold.bare),
+      'restify and one transaction',
+    ])
+    for (const { callers, accepts, bare, checking, p99 } of all) {
       const figure = `accept, ${callers === 1 ? 'one caller' : `${callers} callers`}, ${nameOf[engine]}`
       const [ours, what] = [perSecondOf(accepts), 'restify and one transaction']
       rows.push([figure, ours, perSecondOf(bare), ratio(accepts, bare), what])
@@ -89,6 +98,7 @@ export async function acceptsPart(places: Places, runs: Scale['accepts'] = whole
         ratio(accepts, checking),
         `${what}, and the same check in the tenant`,
       ])
+      rows.push([`${figure}, p99`, ms(p99.accepts), ms(p99.bare), ratio(p99.accepts, p99.bare), what])
     }
     const series = [
       { name: 'Quartermaster', values: all.map(({ accepts }) => accepts) },

@@ -155,14 +155,13 @@ describe('the form of a template', () => {
 
   it('names the empty input on Check name', async () => {
     const bot = startBot(world)
-    let room = await opens()
     const filled: Record<string, string>[] = [{}, { displayName: 'Aurora' }]
     for (const inputs of filled) {
+      const room = await opens()
       const checked = await clicks(room, 'Check name', inputs)
       expect(textOf(checked)).toContain('Enter the part of the address before the @.')
       expect(textOf(checked)).toContain('One thing to fix')
       await clicks(checked, 'Discard')
-      room = await opens()
     }
     const site = await bot.sends('kim', 'request.choose', { templateId: projectSite.id })
     expect(textOf(await clicks(site, 'Check name'))).toContain('Enter a site name.')
