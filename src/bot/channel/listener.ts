@@ -39,6 +39,8 @@ import { noteOutcome } from './turn-metrics.ts'
 /** The time after which the reference of a known chat is stored again, in milliseconds. */
 const rewriteAfter = 3_600_000
 const defaultTimeZone = 'UTC'
+/** The number of chats whose stored reference a process remembers. */
+const mostStored = 5000
 /** A repeated click polls for the first click's answer: the number of polls, and the milliseconds between them. */
 const answerPolls = 40
 const answerPollInterval = 100
@@ -218,6 +220,7 @@ export class Listener implements Middleware {
       timeZone: activity.localTimezone ?? '',
     }
     await system.meet(conversation, installed)
+    if (this.#stored.size >= mostStored) this.#stored.clear()
     this.#stored.set(personId, { reference: text, at })
   }
 
