@@ -3,17 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { table } from './figures.ts'
-import {
-  acceptsPart,
-  burstPart,
-  completionPart,
-  floodPart,
-  ms,
-  nameOf,
-  ratio,
-  readsPart,
-  soakPart,
-} from './parts.ts'
+import { acceptsPart, burstPart, completionPart, floodPart, ms, nameOf, ratio, readsPart, soakPart } from './parts.ts'
 import { openPlaces, variablesOf } from './places.ts'
 import { compareWithRecord, comparison, record } from './record.ts'
 import { head, machine, type PartReport, type Row, writeReport } from './report.ts'
