@@ -81,7 +81,8 @@ for (const { locale, greeting } of people) {
         const kim = await windows.open('kim')
         const [cancel = '', status = ''] = [texts.commands.cancel[0], texts.commands.status[0]]
         await kim.type(`${cancel} REQ-1001`)
-        await kim.sees(texts.notice.cannotCancel.band, `${language}-too-late`)
+        const late = [texts.notice.cannotCancel.band, texts.notice.alreadyEnded.band].join('|')
+        await kim.sees(new RegExp(late), `${language}-too-late`)
         await kim.type(`${status} REQ-9999`)
         await kim.sees(texts.notice.notFound.band, `${language}-not-found`)
         await kim.type(texts.commands['my requests'][0] ?? '')
