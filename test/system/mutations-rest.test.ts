@@ -40,9 +40,9 @@ describe('mutations of REST writes', () => {
   beforeAll(async () => {
     process.on('unhandledRejection', noteUnhandled)
     await put(ids.site, await likeOf(templates.projectSite))
-    await put(ids.sharedMailbox, { ...(await likeOf(templates.sharedMailbox)), fields: [] })
-    await put(ids.equipmentMailbox, { ...(await likeOf(templates.equipment)), fields: [] })
-    await put(ids.roomMailbox, { ...(await likeOf(templates.meetingRoom)), fields: [] })
+    await put(ids.sharedMailbox, { ...(await likeOf(templates.sharedMailbox)), fields: [], localised: {} })
+    await put(ids.equipmentMailbox, { ...(await likeOf(templates.equipment)), fields: [], localised: {} })
+    await put(ids.roomMailbox, { ...(await likeOf(templates.meetingRoom)), fields: [], localised: {} })
     await put(ids.written, goodTemplate())
     const { app } = service
     const simulator = app.endpoints.simulator?.url ?? ''
