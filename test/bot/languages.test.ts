@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { CardSender } from '../../src/bot/channel/card-sender.ts'
 import { createOutbox } from '../../src/bot/notifications/outbox.ts'
 import { type Catalogue, catalogues } from '../../src/cards/index.ts'
 import { inLanguage } from '../../src/cards/shared/messages.ts'
@@ -61,11 +62,14 @@ describe('the language of the chat', () => {
       { requestId },
     )
     const sent: Card[] = []
-    const sender = {
-      send: async (_: unknown, card: object) => void sent.push(card as Card),
-      update: async () => undefined,
+    const sender: CardSender = {
+      send: async (_, card) => {
+        sent.push(card as Card)
+        return { state: 'sent', activityId: 'a1' }
+      },
+      update: async () => 'updated',
     }
-    const outbox = createOutbox(sender as never, { now: () => new Date(), siteRoot, outlookRoot: 'https://x.example/' })
+    const outbox = createOutbox(sender, { now: () => new Date(), siteRoot, outlookRoot: 'https://x.example/' })
     const chat = (who: 'kim' | 'dana', locale: string) => ({
       tenantId: contosoTenant,
       personId: people[who].id,
@@ -76,8 +80,8 @@ describe('the language of the chat', () => {
     })
     const status = { kind: 'status', request, isAdmin: false } satisfies CardContent
     const approval = { kind: 'approval', request, stage: 1, facts: nothingKnown, isAdmin: false } satisfies CardContent
-    await outbox.send(chat('kim', 'de-DE'), status, 'status' as never, undefined as never)
-    await outbox.send(chat('dana', 'fr-FR'), approval, 'approval' as never, undefined as never)
+    await outbox.send(chat('kim', 'de-DE'), status, 'status')
+    await outbox.send(chat('dana', 'fr-FR'), approval, 'approval')
     const [forKim, forDana] = sent.map((card) => textOf(card))
     expect(forKim).toContain(de.state.pendingApproval.name)
     expect(forDana).toContain(fr.approval.band.first)
