@@ -95,8 +95,8 @@ function endTurn(ports: BatchPorts, one: Batch, turn: number, wait: Wait | undef
 }
 
 /**
- * Stops a batch whose job has failed for good; `interrupted`: its process was killed in each attempt. Its waiting rows are cancelled, and the job is
- * a dead letter.
+ * Stops a batch whose job has failed for good; `interrupted`: its process was killed in each attempt. Its waiting rows
+ * are cancelled, and the job is a dead letter.
  */
 export async function giveUpBatch(
   { ports }: SystemContext<BatchPorts>,
