@@ -244,16 +244,25 @@ export function cardsFor({ locale: tag }: Pick<Viewer, 'locale'>): Cards {
 const cardsByTag = new Map<string, Cards>()
 const maxTags = 100
 
+/** Returns a function that writes in English, also while a card in another language is being rendered. */
+const inEnglish =
+  <A extends unknown[]>(write: (...args: A) => string) =>
+  (...args: A): string =>
+    inLanguage('en', () => write(...args))
+
 /** The sentences of the API's `detail` fields, from the catalogue: the same as on cards, with facts as machines write them. */
 export const apiTexts = {
   /** The reason of a refusal. */
-  reason: shared.reasonText,
+  reason: inEnglish(shared.reasonText),
   /** One line of an explanation; `''` for a line of another version. */
-  explanation: (line: Explanation): string => explanations.explanationText(line, explanations.plainExplanation) ?? '',
-  healthPartName: (name: HealthPart['name']): string => strings.health.part[name],
+  explanation: inEnglish(
+    (line: Explanation) => explanations.explanationText(line, explanations.plainExplanation) ?? '',
+  ),
+  healthPartName: inEnglish((name: HealthPart['name']) => strings.health.part[name]),
   /** The health of one part of the service. */
-  healthPart: (part: HealthPart): string =>
+  healthPart: inEnglish((part: HealthPart) =>
     operations.healthText(strings.health.says[part.says], part, operations.plainHealth),
+  ),
 }
 
 /** A sentence that the chat shows while the card does not change. `traceId`: for the text `failed`. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { namedPeriod, parseDays } from '../../src/bot/channel/typed-arguments.ts'
 import { plain } from '../../src/bot/channel/typed-phrases.ts'
 import { parseCommand } from '../../src/bot/registry.ts'
+import { apiTexts } from '../../src/cards/index.ts'
 import { catalogues, format, inLanguage, languageOf, strings } from '../../src/cards/shared/messages.ts'
 import { brokenRules } from '../support/card-rules.ts'
 import { samples } from '../support/card-samples.ts'
@@ -47,6 +48,12 @@ describe('languages', () => {
       })
     expect(fails).toThrow('no card')
     expect(strings.locale).toBe('en')
+  })
+
+  it('do not change the sentences of the API', () => {
+    const english = apiTexts.reason({ key: 'adminOnly' })
+    expect(english).toBe(strings.reason.adminOnly)
+    expect(inLanguage('de', () => apiTexts.reason({ key: 'adminOnly' }))).toBe(english)
   })
 })
 
