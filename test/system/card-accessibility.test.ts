@@ -16,7 +16,12 @@ const drawings = [
 ]
 
 /** Faults of the renderer or of the host that no card can avoid. A test fails when one of them no longer occurs. */
-const exceptions: readonly { readonly reason: string; readonly excuses: (fault: Fault) => boolean }[] = [
+const exceptions: readonly {
+  readonly reason: string
+  readonly excuses: (fault: Fault) => boolean
+  /** The language without this exception. */
+  readonly notIn?: string
+}[] = [
   {
     reason: 'Hosts set the level of headings (textBlock.headingLevel); cards cannot.',
     excuses: ({ rule, html }) => rule === 'aria-required-attr' && html.includes('role="heading"'),
@@ -41,6 +46,7 @@ const exceptions: readonly { readonly reason: string; readonly excuses: (fault: 
   },
   {
     reason: 'Longer languages make two cards almost too large for Teams, so their rows have only their title as name.',
+    notIn: 'en-GB',
     excuses: ({ rule, card }) => rule === 'row-read' && ['admin-help', 'admin-webhooks'].includes(card),
   },
 ]
@@ -122,7 +128,10 @@ describe.runIf(hasChromium)('accessibility of every card, 320 px wide', () => {
     )
   })
 
-  it.each(exceptions)('still needs the exception: $reason', ({ excuses }) => {
-    expect([...found.values()].flat().filter(excuses).length).toBeGreaterThan(0)
+  it.each(exceptions)('still needs the exception: $reason', ({ excuses, notIn }) => {
+    for (const { name, language } of drawings) {
+      const isNeeded = (found.get(name) ?? []).some(excuses)
+      expect(isNeeded, name).toBe(language !== notIn)
+    }
   })
 })
