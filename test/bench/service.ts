@@ -20,12 +20,13 @@ export interface RunningService {
 
 /**
  * Starts `node src/main.ts` or another program with this folder; `more` contains further settings, such as the address
- * of a server.
+ * of a server. It gets the flags of Node in `npm start`, unless others are named.
  */
 export async function startService(
   dataDir: string,
   more: Record<string, string> = {},
   program = 'main.ts',
+  flags: readonly string[] = startFlags(),
 ): Promise<RunningService> {
   const [port, simulatorPort] = [await freePort(), await freePort()]
   const variables = {
@@ -38,7 +39,7 @@ export async function startService(
   }
   const url = `http://127.0.0.1:${port}`
   const begin = performance.now()
-  const service = await startProduct(program, { cwd: dataDir, variables, up: /answers at/ })
+  const service = await startProduct(program, { cwd: dataDir, variables, flags, up: /answers at/ })
   while ((await fetch(`${url}/readyz`)).status !== 200) await setTimeout(5)
   return {
     url,
@@ -50,11 +51,11 @@ export async function startService(
 }
 
 /** Returns the flags of Node in `npm start`. */
-export function startFlags(): string {
+export function startFlags(): string[] {
   const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
     scripts: Record<string, string>
   }
-  return [...(scripts['start'] ?? '').matchAll(/--\S+/g)].map(([flag]) => flag).join(' ')
+  return [...(scripts['start'] ?? '').matchAll(/--\S+/g)].map(([flag]) => flag)
 }
 
 /** Starts a simulated tenant in its own process. `urls` are the settings by which a service finds it. */

@@ -7,7 +7,7 @@ import { startBareConnector, turn } from './chat.ts'
 import { perSecond } from './figures.ts'
 import type { Memory } from './memory-probe.ts'
 import { type Place, variablesOf } from './places.ts'
-import { type RunningService, requestSite, startFlags, startService, startTenant, tokenOf } from './service.ts'
+import { type RunningService, requestSite, startService, startTenant, tokenOf } from './service.ts'
 
 /** The load of a soak. Memory is measured `samples` times, at equal distances. */
 export interface Soak {
@@ -37,8 +37,7 @@ export async function measureSoak(place: Place, { turns, requests, samples }: So
   mkdirSync(tenantFolder, { recursive: true })
   const tenant = await startTenant(tenantFolder)
   const connector = await startBareConnector()
-  const options = `${startFlags()} --import ${probe}`
-  const variables = { ...variablesOf(place), ...tenant.urls, NODE_OPTIONS: options }
+  const variables = { ...variablesOf(place), ...tenant.urls, NODE_OPTIONS: `--import ${probe}` }
   try {
     const service = await startService(place.dataDir, variables)
     try {

@@ -20,10 +20,10 @@ const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta
 const forms = ['floor', 'sources', 'bundle'] as const
 type Form = (typeof forms)[number]
 /** The flags of `npm start`, and those of the deploy files for the bundle. */
-const options: Readonly<Record<Form, Record<string, string>>> = {
-  floor: {},
-  sources: { NODE_OPTIONS: startFlags() },
-  bundle: { NODE_OPTIONS: `${startFlags()} --enable-source-maps` },
+const flags: Readonly<Record<Form, readonly string[]>> = {
+  floor: [],
+  sources: startFlags(),
+  bundle: [...startFlags(), '--enable-source-maps'],
 }
 
 const situations = [
@@ -46,7 +46,7 @@ export async function startsPart(folder: string, places: Places, { rounds = 3 } 
       mkdirSync(dataDir)
       // The second start finds the store of the first. The server is empty only in the first round.
       for (const [index, settings] of [{}, {}, servers.get(form)].entries())
-        starts[index]?.get(form)?.push(await startOnce(dataDir, programs[form], { ...settings, ...options[form] }))
+        starts[index]?.get(form)?.push(await startOnce(dataDir, programs[form], flags[form], { ...settings }))
     }
   }
   const rows = situations.flatMap(({ name, floor }, index) => {
@@ -76,8 +76,13 @@ async function serverSettings(folder: string, form: Form, places: Places): Promi
   return productionSettings(files, databaseUrl)
 }
 
-async function startOnce(dataDir: string, program: string, settings: Record<string, string>): Promise<Start> {
-  const service = await startService(dataDir, settings, program)
+async function startOnce(
+  dataDir: string,
+  program: string,
+  flagsOfNode: readonly string[],
+  settings: Record<string, string>,
+): Promise<Start> {
+  const service = await startService(dataDir, settings, program, flagsOfNode)
   const headers = { authorization: `Bearer ${settings['METRICS_TOKEN']}` }
   const text = await (await fetch(`${service.url}/metrics`, { headers })).text()
   await service.stop()

@@ -20,6 +20,8 @@ interface ProcessOptions {
   readonly variables: Readonly<Record<string, string>>
   /** Matches the line that the process prints when it is ready. */
   readonly up: RegExp
+  /** Flags of Node, for the product. */
+  readonly flags?: readonly string[]
   /** Another user for the process; only root can set it. */
   readonly user?: { readonly uid: number; readonly gid: number }
 }
@@ -31,7 +33,7 @@ interface ProcessOptions {
  */
 export function startProduct(entry: string, options: ProcessOptions): Promise<ProductProcess> {
   const path = fileURLToPath(new URL(entry, new URL('../../src/', import.meta.url)))
-  return startProcess([process.execPath, path], options)
+  return startProcess([process.execPath, ...(options.flags ?? []), path], options)
 }
 
 /** Starts any command in the same way. */
