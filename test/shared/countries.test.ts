@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { countryCode } from '../../src/core/index.ts'
+import { catalogues } from '../../src/cards/index.ts'
+import { countryCode, nameCountriesIn } from '../../src/core/index.ts'
 import { countryName } from '../../src/simulator/exchange/parameters.ts'
 
 const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
@@ -20,14 +21,25 @@ describe('countryCode', () => {
     expect(countryCode(countryName('CountryOrRegion', code))).toBe(code)
   })
 
-  it.each(['de', 'fr', 'es'])('finds each country by its name in %s, in any case and without accents', (language) => {
-    const names = new Intl.DisplayNames(language, { type: 'region' })
-    // “Congo” alone can mean two countries.
-    for (const code of codes.filter((one) => names.of(one) !== 'Congo')) {
-      const name = names.of(code) ?? ''
-      expect(countryCode(name), name).toBe(code)
-      expect(countryCode(name.toUpperCase().normalize('NFD').replace(/\p{M}/gu, '')), name).toBe(code)
-    }
+  it.each([...catalogues.keys()])(
+    'finds each country by its name in %s, in any case and without accents',
+    (language) => {
+      const names = new Intl.DisplayNames(language, { type: 'region' })
+      // “Congo” alone can mean two countries.
+      for (const code of codes.filter((one) => names.of(one) !== 'Congo')) {
+        const name = names.of(code) ?? ''
+        expect(countryCode(name), name).toBe(code)
+        expect(countryCode(name.toUpperCase().normalize('NFD').replace(/\p{M}/gu, '')), name).toBe(code)
+      }
+    },
+  )
+
+  it('knows the names in one more language when there is one more catalogue', () => {
+    expect(countryCode('Svizzera')).toBeUndefined()
+    nameCountriesIn([...catalogues.keys(), 'it'])
+    expect(countryCode('Svizzera')).toBe('CH')
+    nameCountriesIn([...catalogues.keys()])
+    expect(countryCode('Svizzera')).toBeUndefined()
   })
 
   it.each([

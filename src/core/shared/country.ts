@@ -1,7 +1,17 @@
-/** The languages in which people name a country: those of the chat. */
-const locales = ['en', 'de', 'fr', 'es']
+/** The languages in which people name a country. */
+let languages: readonly string[] = ['en']
+let codes: ReadonlyMap<string, string> | undefined
 
-/** Common names of countries that Intl does not know. */
+/**
+ * Sets the languages in which {@link countryCode} knows the names of countries. The core does not know the languages of the
+ * chat, so `app/sentences.ts` gives them to it.
+ */
+export function nameCountriesIn(tags: readonly string[]): void {
+  languages = tags
+  codes = undefined
+}
+
+/** Common names of countries that Intl does not know. A language needs none here: Intl has its names. */
 const otherNames: Readonly<Record<string, string>> = {
   usa: 'US',
   'united states of america': 'US',
@@ -65,8 +75,8 @@ const isCode = (code: string): boolean => !notCountries.has(code) && new Intl.Lo
 function codesByName(): ReadonlyMap<string, string> {
   const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
   const known = letters.flatMap((one) => letters.map((other) => one + other)).filter(isCode)
-  const named = locales.flatMap((locale) => {
-    const names = new Intl.DisplayNames(locale, { type: 'region', fallback: 'none' })
+  const named = languages.flatMap((language) => {
+    const names = new Intl.DisplayNames(language, { type: 'region', fallback: 'none' })
     return known.flatMap((code) => {
       const name = names.of(code)
       return name === undefined ? [] : [[plain(name), code] as const]
@@ -78,11 +88,9 @@ function codesByName(): ReadonlyMap<string, string> {
   return new Map([...byName, ...named.map(([, code]) => [code.toLowerCase(), code] as const)])
 }
 
-let codes: ReadonlyMap<string, string> | undefined
-
 /**
- * Returns the ISO 3166-1 alpha-2 code for a code or a name in English, German, French or Spanish, in any case; undefined for
- * an unknown country. Exchange accepts a code or .NET's name of the country, which can differ from the name that people
+ * Returns the ISO 3166-1 alpha-2 code for a code or a name in a language of the chat, in any case; undefined for an unknown
+ * country. Exchange accepts a code or .NET's name of the country, which can differ from the name that people
  * write.
  */
 export function countryCode(text: string): string | undefined {
