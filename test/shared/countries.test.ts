@@ -1,12 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { catalogues } from '../../src/cards/index.ts'
-import { countryCode, nameCountriesIn } from '../../src/core/index.ts'
+import { type CountryLanguage, countryCode, nameCountriesIn } from '../../src/core/index.ts'
 import { countryName } from '../../src/simulator/exchange/parameters.ts'
 
 const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
 const pairs = letters.flatMap((one) => letters.map((other) => one + other))
 const codes = pairs.filter((code) => countryCode(code) === code)
 const english = new Intl.DisplayNames('en', { type: 'region' })
+
+const languages: readonly CountryLanguage[] = [...catalogues].map(([tag, { countries: otherNames }]) => ({
+  tag,
+  otherNames,
+}))
 
 describe('countryCode', () => {
   it('knows the 249 countries of ISO 3166-1', () => {
@@ -34,11 +39,17 @@ describe('countryCode', () => {
     },
   )
 
+  it.each(languages)('finds each country by its other names in $tag', ({ otherNames }) => {
+    for (const [code, names] of Object.entries(otherNames))
+      for (const name of names) expect(countryCode(name), name).toBe(code)
+  })
+
   it('knows the names in one more language when there is one more catalogue', () => {
     expect(countryCode('Svizzera')).toBeUndefined()
-    nameCountriesIn([...catalogues.keys(), 'it'])
+    nameCountriesIn([...languages, { tag: 'it', otherNames: { GB: ['Gran Bretagna'] } }])
     expect(countryCode('Svizzera')).toBe('CH')
-    nameCountriesIn([...catalogues.keys()])
+    expect(countryCode('gran bretagna')).toBe('GB')
+    nameCountriesIn(languages)
     expect(countryCode('Svizzera')).toBeUndefined()
   })
 
