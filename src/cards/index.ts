@@ -272,6 +272,10 @@ export const toastFor = (
   traceId = '',
 ): string => inLanguage(tag, () => format(strings.toast[text], { traceId }))
 
+/** The sample name that `admin simulate` gives to a resource, in the language of its card. */
+export const exampleNameFor = ({ locale: tag }: Pick<Viewer, 'locale'>): string =>
+  inLanguage(tag, () => strings.simulate.example)
+
 /**
  * Checks that cards and templates match, and expands one card: the first expansion of the process costs 60 to 70 ms,
  * which a person's first click should not pay.

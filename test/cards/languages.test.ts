@@ -2,8 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { namedPeriod, parseDays } from '../../src/bot/channel/typed-arguments.ts'
 import { plain } from '../../src/bot/channel/typed-phrases.ts'
 import { parseCommand } from '../../src/bot/registry.ts'
-import { apiTexts } from '../../src/cards/index.ts'
+import { apiTexts, exampleNameFor } from '../../src/cards/index.ts'
 import { catalogues, format, inLanguage, languageOf, strings } from '../../src/cards/shared/messages.ts'
+import { dayOf, days, fullMoment } from '../../src/cards/shared/texts.ts'
+import { mailboxSteps, siteSteps } from '../../src/core/index.ts'
+import { sam, viewerOf } from '../support/card-requests.ts'
 import { brokenRules } from '../support/card-rules.ts'
 import { samples } from '../support/card-samples.ts'
 import { brokenArguments, messagesOf, quotedIn } from '../support/catalogue-rules.ts'
@@ -151,7 +154,42 @@ it('no phrase in arguments has two meanings', () => {
   }
 })
 
+describe('the first day of a month', () => {
+  const first = '2026-11-01T09:05:00Z'
+  const datesIn = (locale: string) => {
+    const viewer = { ...viewerOf(sam), locale, timeZone: 'UTC', now: new Date('2026-11-20T09:00:00Z') }
+    return inLanguage(locale, () => [
+      dayOf('2026-11-01'),
+      fullMoment(first, viewer),
+      days('2026-11-01T00:00:00Z', '2026-11-03T00:00:00Z', viewer),
+    ])
+  }
+
+  it('is “1er” in French, next to the name of the month', () => {
+    for (const date of datesIn('fr-FR')) expect(date).toMatch(/^1er[ –]/)
+    expect(inLanguage('fr-FR', () => [dayOf('2026-11-11'), dayOf('2027-01-21')])).toEqual([
+      '11 novembre 2026',
+      '21 janvier 2027',
+    ])
+  })
+
+  it.each(['en-GB', 'de-DE', 'es-ES'])('is a number in %s', (locale) => {
+    for (const date of datesIn(locale)) expect(date).toMatch(/^1(?!er)/)
+  })
+})
+
 describe.each(translated.map(([language]) => language))('in %s', (language) => {
+  it('the sample name of a simulation is the name that its sentences quote', () => {
+    const name = exampleNameFor({ locale: language })
+    const { becomes, noName } = catalogues.get(language)?.simulate ?? strings.simulate
+    for (const sentence of [becomes, noName]) expect(quotedIn(sentence)).toEqual([name])
+  })
+
+  it('the audit names each step', () => {
+    const names = catalogues.get(language)?.audit.step
+    expect(Object.keys(names ?? {}).toSorted()).toEqual([...new Set([...siteSteps, ...mailboxSteps])].toSorted())
+  })
+
   it.each(samples)('$name keeps the rules of the card style', ({ renderedIn }) => {
     expect(brokenRules(renderedIn(language))).toEqual([])
   })

@@ -116,7 +116,7 @@ const useCaseCalls: UseCaseCalls = {
   previewRequest: (to, who, at) => to.previewRequest(who, { body: { displayName: 'x', templateId: at.templateId } }),
   previewRequestAs: (to, who, at) =>
     to.previewRequestAs(who, { personId: who.id, body: { displayName: 'x', templateId: at.templateId } }),
-  simulate: (to, who, at) => to.simulate(who, { templateId: at.templateId, personId: who.id }),
+  simulate: (to, who, at) => to.simulate(who, { templateId: at.templateId, personId: who.id, example: 'Example' }),
   readRequest: (to, who, at) => to.readRequest(who, { requestId: at.requestId }),
   readRequestByReference: (to, who) => to.readRequestByReference(who, { reference: 'REQ-1001' }),
   readForApproval: (to, who, at) => to.readForApproval(who, { requestId: at.requestId }),

@@ -1,11 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { countryCode } from '../../src/core/index.ts'
+import { catalogues } from '../../src/cards/index.ts'
+import { type CountryLanguage, countryCode, nameCountriesIn } from '../../src/core/index.ts'
 import { countryName } from '../../src/simulator/exchange/parameters.ts'
 
 const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
 const pairs = letters.flatMap((one) => letters.map((other) => one + other))
 const codes = pairs.filter((code) => countryCode(code) === code)
 const english = new Intl.DisplayNames('en', { type: 'region' })
+
+const languages: readonly CountryLanguage[] = [...catalogues].map(([tag, { countries: otherNames }]) => ({
+  tag,
+  otherNames,
+}))
 
 describe('countryCode', () => {
   it('knows the 249 countries of ISO 3166-1', () => {
@@ -20,14 +26,31 @@ describe('countryCode', () => {
     expect(countryCode(countryName('CountryOrRegion', code))).toBe(code)
   })
 
-  it.each(['de', 'fr', 'es'])('finds each country by its name in %s, in any case and without accents', (language) => {
-    const names = new Intl.DisplayNames(language, { type: 'region' })
-    // “Congo” alone can mean two countries.
-    for (const code of codes.filter((one) => names.of(one) !== 'Congo')) {
-      const name = names.of(code) ?? ''
-      expect(countryCode(name), name).toBe(code)
-      expect(countryCode(name.toUpperCase().normalize('NFD').replace(/\p{M}/gu, '')), name).toBe(code)
-    }
+  it.each([...catalogues.keys()])(
+    'finds each country by its name in %s, in any case and without accents',
+    (language) => {
+      const names = new Intl.DisplayNames(language, { type: 'region' })
+      // “Congo” alone can mean two countries.
+      for (const code of codes.filter((one) => names.of(one) !== 'Congo')) {
+        const name = names.of(code) ?? ''
+        expect(countryCode(name), name).toBe(code)
+        expect(countryCode(name.toUpperCase().normalize('NFD').replace(/\p{M}/gu, '')), name).toBe(code)
+      }
+    },
+  )
+
+  it.each(languages)('finds each country by its other names in $tag', ({ otherNames }) => {
+    for (const [code, names] of Object.entries(otherNames))
+      for (const name of names) expect(countryCode(name), name).toBe(code)
+  })
+
+  it('knows the names in one more language when there is one more catalogue', () => {
+    expect(countryCode('Svizzera')).toBeUndefined()
+    nameCountriesIn([...languages, { tag: 'it', otherNames: { GB: ['Gran Bretagna'] } }])
+    expect(countryCode('Svizzera')).toBe('CH')
+    expect(countryCode('gran bretagna')).toBe('GB')
+    nameCountriesIn(languages)
+    expect(countryCode('Svizzera')).toBeUndefined()
   })
 
   it.each([

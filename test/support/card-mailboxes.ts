@@ -209,8 +209,11 @@ export const mailboxes = {
         reason: because('faults', {
           faults: {
             parts: [
-              because('valueEmpty', { property: 'capacity', wanted: '12' }),
-              because('valueEmpty', { property: 'tags', wanted: 'Whiteboard' }),
+              because('valueEmpty', { property: because('exchangeProperty', { property: 'Capacity' }), wanted: '12' }),
+              because('valueEmpty', {
+                property: because('exchangeProperty', { property: 'Tags' }),
+                wanted: 'Whiteboard',
+              }),
             ],
             between: ', ',
           },

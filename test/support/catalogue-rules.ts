@@ -4,9 +4,9 @@ import type { Catalogue } from '../../src/cards/shared/messages.ts'
 
 type Element = ReturnType<IntlMessageFormat['getAst']>[number]
 
-/** The messages of a catalogue by their keys, without the names of commands and the phrases that people type. */
+/** The messages of a catalogue by their keys, without the names of commands and countries and the phrases that people type. */
 export function messagesOf(catalogue: Catalogue): Map<string, string> {
-  const { commands: _, sentences: __, typed: ___, locale: ____, ...texts } = catalogue
+  const { commands: _, sentences: __, typed: ___, countries: ____, locale: _____, ...texts } = catalogue
   const all = new Map<string, string>()
   const walk = (value: unknown, at: string): void => {
     if (typeof value === 'string') all.set(at, value)

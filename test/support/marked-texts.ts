@@ -66,9 +66,14 @@ function markedIntl(): typeof Intl {
   class DateTimeFormat extends Intl.DateTimeFormat {
     constructor(...options: ConstructorParameters<typeof Intl.DateTimeFormat>) {
       super(...options)
-      const { format, formatRange } = this
-      Object.assign(this, { formatRange: (from: Date, to: Date) => mark(formatRange.call(this, from, to)) })
+      const { format } = this
       Object.defineProperty(this, 'format', { value: (date?: Date | number) => mark(format(date)) })
+    }
+    override formatToParts(date?: Date | number): Intl.DateTimeFormatPart[] {
+      return super.formatToParts(date).map((part) => ({ ...part, value: mark(part.value) }))
+    }
+    override formatRangeToParts(from: Date, to: Date): Intl.DateTimeRangeFormatPart[] {
+      return super.formatRangeToParts(from, to).map((part) => ({ ...part, value: mark(part.value) }))
     }
   }
   class NumberFormat extends Intl.NumberFormat {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cardsFor, rowsOfPage, type WhichFor } from '../../cards/index.ts'
+import { cardsFor, exampleNameFor, rowsOfPage, type WhichFor } from '../../cards/index.ts'
 import {
   isRetryable,
   isTerminal,
@@ -186,6 +186,8 @@ async function simulate(turn: Turn, typed: { what: string; who: string }): Promi
     const choice = { says, typed: { ...typed, what: template.name }, people: people.slice(0, rowsOfPage) } as const
     return { card: cardsFor(viewer).adminSimulateChoice(choice, viewer) }
   }
-  const simulation = await core.simulate(actor, { templateId: template.id, personId: person.id })
+  const simulation = await core.simulate(actor, {
+    ...{ templateId: template.id, personId: person.id, example: exampleNameFor(viewer) },
+  })
   return { card: cardsFor(viewer).adminSimulate(simulation, viewer) }
 }

@@ -164,7 +164,7 @@ function whatOf({ action, actor, data }: Pick<Entry, 'action' | 'actor' | 'data'
   const to = person.safeParse(data?.['to']).data?.id
   if (action === 'reassigned' && 'id' in actor && to === actor.id) return texts.reassignedSelf
   const step = stepName.safeParse(action.replace(/^step:/, '')).data
-  if (step !== undefined) return format(texts.step, { value: step })
+  if (step !== undefined) return format(texts.step, { value: strings.audit.step[step] })
   const known = actions.find((one) => one === action && one !== 'other')
   return known ? format(texts[known], { value: '' }) : cut(action, longest.name)
 }

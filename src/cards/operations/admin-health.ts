@@ -76,7 +76,9 @@ export function adminHealthView(
     remark: reading === undefined ? '' : strings.health.reading[reading],
     troubles: troubles.slice(0, maxTroubles),
     more: namesIn(strings.health.more, troubles.slice(maxTroubles)),
-    good: good.map(({ name, sentence }) => ({ text: `${strings.health.part[name]}: ${sentence}` })),
+    good: good.map(({ name, sentence }) => ({
+      text: format(strings.reason.aboutProbe, { subject: strings.health.part[name], reason: sentence }),
+    })),
     summary: namesIn(strings.health.good, good),
     version: format(strings.health.version, { version, uptime: duration(at.getTime() - startedAt.getTime()) }),
   }

@@ -16,9 +16,17 @@ function argumentOf(value: ReasonFacts[string]): string | number {
   if ('key' in value) return reasonText(value)
   if ('command' in value) return commandName(value.command)
   if ('all' in value) return listOf(value.all.map(textOf), 'and')
-  if ('parts' in value) return value.parts.map(textOf).join(value.between)
+  if ('amount' in value) return amountOf(value.amount, value.unit)
+  if ('parts' in value)
+    return value.parts.map(textOf).join(strings.between[value.between === '; ' ? 'faults' : 'parts'])
   return value.map(textOf).join(value.some((one) => typeof one === 'string') ? ', ' : ' ')
 }
+
+/** A size, such as "50 GB" or “50 Go”. Without separators: the API has always written its sentences so. */
+const amountOf = (amount: number, unit: string): string =>
+  new Intl.NumberFormat(strings.locale, { style: 'unit', unit, unitDisplay: 'short', useGrouping: false }).format(
+    amount,
+  )
 
 const textOf = (one: string | Reason): string => (typeof one === 'string' ? one : reasonText(one))
 

@@ -126,7 +126,7 @@ const labelsOf = new Map<Catalogue, Texts>()
 
 /** The messages without arguments, in the card's language: templates name them as `strings`, and get all other texts from views. */
 export function labels(): Texts {
-  const { commands: _, sentences: __, typed: ___, ...texts } = strings
+  const { commands: _, sentences: __, typed: ___, countries: ____, ...texts } = strings
   const known = labelsOf.get(strings) ?? withoutArguments(texts)
   labelsOf.set(strings, known)
   return known

@@ -161,13 +161,13 @@ export const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text) &
 
 /** A stored day, `2026-11-30`, as people write it. */
 export const dayOf = (day: string): string =>
-  new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(`${day}T00:00:00Z`))
+  formatDate(new Date(`${day}T00:00:00Z`), { timeZone: 'UTC' }, { dateStyle: 'long' })
 
 /** The days of a span of time, the last one with the moment before its end: "13 – 20 Nov". */
 export function days(from: string, until: string, viewer: Viewer): string {
   const [first, last] = [new Date(from), new Date(Date.parse(until) - 1)]
   const shown = parts('day', !sameYear(first, viewer) || !sameYear(last, viewer))
-  return formatOf(viewer, shown).formatRange(first, last)
+  return written(formatOf(viewer, shown).formatRangeToParts(first, last))
 }
 
 /** The last day of a period: "30 November 2026", with the time unless the period ends with that day. */
@@ -191,8 +191,16 @@ function parts(style: TimeStyle, year: boolean): Intl.DateTimeFormatOptions {
 const formats = new Map<string, Intl.DateTimeFormat>()
 const maxFormats = 500
 
-const formatDate = (date: Date, viewer: Viewer, options: Intl.DateTimeFormatOptions): string =>
-  formatOf(viewer, options).format(date)
+const formatDate = (date: Date, viewer: Pick<Viewer, 'timeZone'>, options: Intl.DateTimeFormatOptions): string =>
+  written(formatOf(viewer, options).formatToParts(date))
+
+/** Joins the parts of a date. Next to the name of a month, French writes the first day as “1er”, and Intl does not. */
+function written(parts: readonly Pick<Intl.DateTimeFormatPart, 'type' | 'value'>[]): string {
+  const hasName = parts.some(({ type, value }) => type === 'month' && /\p{L}/u.test(value))
+  return parts
+    .map(({ type, value }) => (hasName && type === 'day' && value === '1' ? strings.firstOfMonth : value))
+    .join('')
+}
 
 function formatOf(
   { timeZone }: Pick<Viewer, 'timeZone'>,

@@ -251,7 +251,8 @@ function approversOf(approval: Template['approval']): { id: string; isGroup: boo
 export function judgeTemplates({ count, missing }: TemplateFacts): HealthPart[] {
   const name = 'templates'
   if (missing.length > 0) {
-    const problem = asWritten(missing.map(({ template, id }) => `${template}: ${id}`).join('; '))
+    const parts = missing.map(({ template, id }) => because('aboutProbe', { subject: template, reason: id }))
+    const problem = because('faults', { faults: { parts, between: '; ' } })
     return [{ name, state: 'amber', says: 'templatesPeople', count, problem }]
   }
   if (count === 0) return [{ name, state: 'amber', says: 'templatesNone' }]

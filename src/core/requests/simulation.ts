@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { slug } from '../naming/index.ts'
 import {
   type Actor,
   asking,
@@ -146,19 +147,18 @@ export interface Simulation {
 /** The maximum number of groups on a card. */
 const maxNamed = 3
 
-/** Example values instead of a person's answers. */
-const example = { displayName: 'Example', name: 'example' }
-
-/** Simulates a template for a person, with all stages of its approval, also those that depend on conditions. */
+/**
+ * Simulates a template for a person, with all stages of its approval, also those that depend on conditions. `example`: the
+ * display name instead of a person's answer.
+ */
 export const simulate = defineUseCase({
   permission: 'request.simulate',
-  input: z.object({ templateId: z.string(), personId: z.string() }),
-  async handle(context: Context<RequestPorts>, { templateId, personId }): Promise<Simulation> {
+  input: z.object({ templateId: z.string(), personId: z.string(), example: z.string() }),
+  async handle(context: Context<RequestPorts>, { templateId, personId, example }): Promise<Simulation> {
     const { ports, actor } = context
     const template = await ports.templates.find(actor.tenantId, templateId)
     if (!template) throw new ProvisioningError('not-found', because('noSuchTemplate'))
-    const { displayName, name } = example
-    const body = { templateId, displayName, ...(isMailboxKind(template.kind) && { name }) }
+    const body = { templateId, displayName: example, ...(isMailboxKind(template.kind) && { name: slug(example) }) }
     const previewOf = (approval: Template['approval']) =>
       previewAs(context, personId, body, (found) => ({ ...found, approval }))
     const stages = template.approval?.stages ?? []

@@ -1,44 +1,21 @@
-/** The languages in which people name a country: those of the chat. */
-const locales = ['en', 'de', 'fr', 'es']
+/** A language in which people name a country. */
+export interface CountryLanguage {
+  /** The BCP 47 tag. `Intl` has the usual name of each country in this language. */
+  readonly tag: string
+  /** Common names that `Intl` does not know, by the country's code. */
+  readonly otherNames: Readonly<Record<string, readonly string[]>>
+}
 
-/** Common names of countries that Intl does not know. */
-const otherNames: Readonly<Record<string, string>> = {
-  usa: 'US',
-  'united states of america': 'US',
-  uk: 'GB',
-  'great britain': 'GB',
-  turkey: 'TR',
-  'czech republic': 'CZ',
-  holland: 'NL',
-  'hong kong': 'HK',
-  macau: 'MO',
-  burma: 'MM',
-  'ivory coast': 'CI',
-  'cape verde': 'CV',
-  'vereinigte staaten von amerika': 'US',
-  'etats unis d amerique': 'US',
-  'estados unidos de america': 'US',
-  'ee uu': 'US',
-  eeuu: 'US',
-  grossbritannien: 'GB',
-  'grande bretagne': 'GB',
-  'gran bretana': 'GB',
-  'tschechische republik': 'CZ',
-  'republique tcheque': 'CZ',
-  'republica checa': 'CZ',
-  hollande: 'NL',
-  holanda: 'NL',
-  hongkong: 'HK',
-  macao: 'MO',
-  birma: 'MM',
-  birmanie: 'MM',
-  birmania: 'MM',
-  elfenbeinkuste: 'CI',
-  'costa de marfil': 'CI',
-  'kap verde': 'CV',
-  moldau: 'MD',
-  moldawien: 'MD',
-  weissrussland: 'BY',
+let languages: readonly CountryLanguage[] = [{ tag: 'en', otherNames: {} }]
+let codes: ReadonlyMap<string, string> | undefined
+
+/**
+ * Sets the languages in which {@link countryCode} knows the names of countries. The core does not know the languages of the
+ * chat, so `app/sentences.ts` gives them to it.
+ */
+export function nameCountriesIn(all: readonly CountryLanguage[]): void {
+  languages = all
+  codes = undefined
 }
 
 /** Names of one country that are also the short name of another one: Spanish “Congo” is one of two countries. */
@@ -65,24 +42,25 @@ const isCode = (code: string): boolean => !notCountries.has(code) && new Intl.Lo
 function codesByName(): ReadonlyMap<string, string> {
   const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
   const known = letters.flatMap((one) => letters.map((other) => one + other)).filter(isCode)
-  const named = locales.flatMap((locale) => {
-    const names = new Intl.DisplayNames(locale, { type: 'region', fallback: 'none' })
+  const named = languages.flatMap(({ tag }) => {
+    const names = new Intl.DisplayNames(tag, { type: 'region', fallback: 'none' })
     return known.flatMap((code) => {
       const name = names.of(code)
       return name === undefined ? [] : [[plain(name), code] as const]
     })
   })
-  const byName = new Map([...named, ...Object.entries(otherNames)])
+  const others = languages.flatMap(({ otherNames }) =>
+    Object.entries(otherNames).flatMap(([code, names]) => names.map((name) => [plain(name), code] as const)),
+  )
+  const byName = new Map([...named, ...others])
   const unclear = named.flatMap(([name, code]) => (byName.get(name) === code ? [] : [name]))
   for (const name of [...unclear, ...unclearNames]) byName.delete(name)
   return new Map([...byName, ...named.map(([, code]) => [code.toLowerCase(), code] as const)])
 }
 
-let codes: ReadonlyMap<string, string> | undefined
-
 /**
- * Returns the ISO 3166-1 alpha-2 code for a code or a name in English, German, French or Spanish, in any case; undefined for
- * an unknown country. Exchange accepts a code or .NET's name of the country, which can differ from the name that people
+ * Returns the ISO 3166-1 alpha-2 code for a code or a name in a language of the chat, in any case; undefined for an unknown
+ * country. Exchange accepts a code or .NET's name of the country, which can differ from the name that people
  * write.
  */
 export function countryCode(text: string): string | undefined {

@@ -3,7 +3,8 @@ import type { ReasonKey } from './reason-keys.ts'
 
 /**
  * The arguments of a reason's message. A list of texts is shown with commas, a list of reasons as sentences, `all` as "A, B and
- * C", and `parts` with the characters `between` them. A nested reason shows its sentence, `command` the name of a chat command.
+ * C", and `parts` with the characters `between` them, as the language writes them. A nested reason shows its sentence, `command`
+ * the name of a chat command, and `amount` a number with its unit.
  */
 export type ReasonFacts = Readonly<Record<string, ReasonFact>>
 type ReasonFact =
@@ -14,6 +15,7 @@ type ReasonFact =
   | { readonly all: readonly (string | Reason)[] }
   | { readonly parts: readonly (string | Reason)[]; readonly between: ', ' | '; ' }
   | { readonly command: string }
+  | { readonly amount: number; readonly unit: 'megabyte' | 'gigabyte' | 'terabyte' }
 /**
  * The reason of a refusal or a failure: a message key and facts. `reasonText` of the cards formats it in the reader's language,
  * {@link sentenceOf} in English.

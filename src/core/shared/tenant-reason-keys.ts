@@ -48,6 +48,8 @@ export type TenantReasonKey =
   | 'deletingCheckMailbox'
   | 'deletingCheckSite'
   | 'detailsRemoved'
+  | 'exchangeAdministrator'
+  | 'exchangeProperty'
   | 'exchangeRoleLacking'
   | 'extensionRefused'
   | 'extensionUnknown'

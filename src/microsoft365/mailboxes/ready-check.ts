@@ -146,9 +146,20 @@ async function replyFault({ exchange }: MailboxServices, input: MailboxStepInput
 function capacityFault(found: string, megabytes: number): Fault {
   const bytes = Number(/\(([\d,.\s]+) bytes\)/.exec(found)?.[1]?.replace(/\D/g, '') ?? Number.NaN)
   if (bytes === megabytes * 1024 ** 2) return undefined
-  const wanted = megabytes % 1024 === 0 ? `${megabytes / 1024} GB` : `${megabytes} MB`
-  const facts = { found: found.replace(/\s*\(.*/, '') || 'none', wanted }
+  const wanted =
+    megabytes % 1024 === 0
+      ? ({ amount: megabytes / 1024, unit: 'gigabyte' } as const)
+      : ({ amount: megabytes, unit: 'megabyte' } as const)
+  const facts = { found: sizeOf(found.replace(/\s*\(.*/, '')), wanted }
   return because(megabytes > unlicensedMegabytes ? 'quotaNeedsLicence' : 'quotaDiffers', facts)
+}
+
+const units = { MB: 'megabyte', GB: 'gigabyte', TB: 'terabyte' } as const
+
+/** Reads a size such as `49.5 GB`; `none` for an empty text. Other texts stay unchanged. */
+function sizeOf(text: string) {
+  const [, amount, unit] = /^(\d+(?:\.\d+)?) (MB|GB|TB)$/.exec(text) ?? []
+  return unit === undefined ? text || 'none' : { amount: Number(amount), unit: units[unit as keyof typeof units] }
 }
 
 /** Describes the differences between requested parameters and the properties in the tenant. */
@@ -156,7 +167,7 @@ function difference(wanted: object, found: Properties): Fault {
   const faults = Object.entries(wanted).flatMap(([name, value]: [string, unknown]) => {
     const is = found[name]
     const agrees = name === 'CountryOrRegion' ? isCountry(is, value) : agree(is, value)
-    return agrees ? [] : [differs(spaced(name), shown(is), shown(value))]
+    return agrees ? [] : [differs(propertyNamed(name), shown(is), shown(value))]
   })
   return faults.length === 0 ? undefined : because('faults', { faults: { parts: faults, between: ', ' } })
 }
@@ -182,14 +193,19 @@ const textsOf = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((one) => typeof one === 'string') : typeof value === 'string' ? [value] : []
 const isSame = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
 /** A property with another value than the requested one; `''` is no value. */
-const differs = (property: string, found: string, wanted: string): Reason =>
+const differs = (property: Reason, found: string, wanted: string): Reason =>
   wanted === ''
     ? because('valueUnwanted', { property, found })
     : found === ''
       ? because('valueEmpty', { property, wanted })
       : because('valueDiffers', { property, found, wanted })
-/** Converts `StateOrProvince` to "state or province". */
-const spaced = (name: string): string => name.replace(/(?<=[a-z])(?=[A-Z\d])/g, ' ').toLowerCase()
+/** Returns the name of a parameter in the reader's language: "state or province" for `StateOrProvince`. */
+function propertyNamed(parameter: string): Reason {
+  const [, number] = /^CustomAttribute(\d+)$/.exec(parameter) ?? []
+  return number === undefined
+    ? because('exchangeProperty', { property: parameter })
+    : because('exchangeProperty', { property: 'CustomAttribute', number })
+}
 function shown(value: unknown): string {
   const text = (Array.isArray(value) ? value.map(String).join(', ') : String(value ?? '')).trim()
   return text.length > 60 ? `${text.slice(0, 59)}…` : text

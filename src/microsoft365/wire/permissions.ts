@@ -162,6 +162,10 @@ function patternOf(call: string): RegExp {
   return new RegExp(`^${escaped}$`, 'i')
 }
 
+/** Microsoft translates the names of roles, but not those of permissions. */
+const shownName = ({ name, kind }: Permission): string | Reason =>
+  kind === 'directory role' ? because('exchangeAdministrator') : name
+
 /** Names permissions with their kind: `the application permissions A and B and the directory role C`. */
 function named(lacking: readonly Permission[]): { readonly all: readonly Reason[] } {
   const kinds = [
@@ -169,7 +173,7 @@ function named(lacking: readonly Permission[]): { readonly all: readonly Reason[
     ['directory role', 'lackedRoles'],
   ] as const
   const all = kinds.flatMap(([kind, key]) => {
-    const names = lacking.filter((one) => one.kind === kind).map(({ name }) => name)
+    const names = lacking.filter((one) => one.kind === kind).map(shownName)
     return names.length === 0 ? [] : [because(key, { count: names.length, names: { all: names } })]
   })
   return { all }
@@ -178,7 +182,7 @@ function named(lacking: readonly Permission[]): { readonly all: readonly Reason[
 /** Lists the missing permissions, the purpose of each one, and the next action of an admin. */
 export function lackingReason(service: string, lacking: readonly Permission[]): Reason {
   // Cards cut long texts, so the names and the remedy come first.
-  const uses = lacking.map(({ name, purpose }) => because('permissionUse', { permission: name, purpose }))
+  const uses = lacking.map((one) => because('permissionUse', { permission: shownName(one), purpose: one.purpose }))
   return because('permissionsLacking', { service, lacked: named(lacking), remedy: remedyFor(lacking), uses })
 }
 
