@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -43,7 +44,8 @@ export async function measureSoak(place: Place, { turns, requests, samples }: So
     try {
       const found = [{ turns: 0, ...(await memoryOf(service)) }]
       for (let sample = 1; sample <= samples; sample += 1) {
-        await load({ service, tenantUrl: tenant.url, serviceUrl: connector.url }, { turns, requests, samples })
+        const share = { turns: Math.round(turns / samples), requests: Math.round(requests / samples) }
+        await sendLoad({ service, tenantUrl: tenant.url, serviceUrl: connector.url }, share)
         found.push({ turns: Math.round((turns * sample) / samples), ...(await memoryOf(service)) })
       }
       return found
@@ -56,24 +58,29 @@ export async function measureSoak(place: Place, { turns, requests, samples }: So
   }
 }
 
-interface Load {
+/** Where the load goes: the service, and the addresses of the tenant and of the connector. */
+export interface Target {
   readonly service: RunningService
   readonly tenantUrl: string
   readonly serviceUrl: string
 }
 
-/** Sends the share of one sample. */
-async function load({ service, tenantUrl, serviceUrl }: Load, { turns, requests, samples }: Soak): Promise<void> {
+/** Sends turns of four people, every tenth from a new chat, and then requests of sites. */
+export async function sendLoad(
+  { service, tenantUrl, serviceUrl }: Target,
+  { turns, requests }: Pick<Soak, 'turns' | 'requests'>,
+): Promise<void> {
   // A token lives for an hour.
   const token = await tokenOf({ simulatorUrl: tenantUrl }, people.kim.id)
   let count = 0
   const one = () => {
     count += 1
     const [text, who] = [texts[count % texts.length] ?? 'help', speakers[count % speakers.length] ?? 'kim']
-    return turn(service.url, { serviceUrl, text, who })
+    const chat = count % 10 === 0 ? { chat: randomUUID() } : {}
+    return turn(service.url, { serviceUrl, text, who, ...chat })
   }
-  await perSecond(Math.round(turns / samples), callers, one)
-  await perSecond(Math.round(requests / samples), callers, () => requestSite(service.url, token))
+  await perSecond(turns, callers, one)
+  await perSecond(requests, callers, () => requestSite(service.url, token))
 }
 
 /** Asks the probe in the service for its memory. */
@@ -83,17 +90,4 @@ async function memoryOf({ process: { pid, printed } }: RunningService): Promise<
   process.kill(pid ?? 0, 'SIGUSR2')
   const line = await until(() => lines()[before], 'the memory of the service', 60)
   return JSON.parse(line.slice('memory '.length)) as Memory
-}
-
-/**
- * Returns the bytes that survive a collection for each turn: the slope of the line through the second half of the
- * samples. Caches fill in the first half.
- */
-export function growth(samples: readonly Sample[]): number {
-  const late = samples.slice(Math.floor(samples.length / 2))
-  const mean = (of: (sample: Sample) => number): number => late.reduce((sum, one) => sum + of(one), 0) / late.length
-  const kept = ({ heap, arrays }: Sample): number => heap + arrays
-  const [turns, bytes] = [mean((sample) => sample.turns), mean(kept)]
-  const covariance = mean((sample) => (sample.turns - turns) * (kept(sample) - bytes))
-  return covariance / mean((sample) => (sample.turns - turns) ** 2)
 }
