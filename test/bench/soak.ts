@@ -23,6 +23,8 @@ export interface Sample extends Memory {
 }
 
 const probe = fileURLToPath(new URL('./memory-probe.ts', import.meta.url))
+/** Settings of a service with the flags of `npm start` whose memory {@link memoryOf} can read. */
+export const withProbe = () => ({ NODE_OPTIONS: `${startFlags()} --import ${probe}` })
 const texts = ['help', 'my requests', 'new site', 'approvals', 'status REQ-1', 'new room', 'what?'] as const
 const speakers = ['kim', 'dana', 'omar', 'sam'] as const
 /** Concurrent turns, and concurrent requests. */
@@ -37,8 +39,7 @@ export async function measureSoak(place: Place, { turns, requests, samples }: So
   mkdirSync(tenantFolder, { recursive: true })
   const tenant = await startTenant(tenantFolder)
   const connector = await startBareConnector()
-  const options = `${startFlags()} --import ${probe}`
-  const variables = { ...variablesOf(place), ...tenant.urls, NODE_OPTIONS: options }
+  const variables = { ...variablesOf(place), ...tenant.urls, ...withProbe() }
   try {
     const service = await startService(place.dataDir, variables)
     try {
@@ -78,7 +79,7 @@ async function load({ service, tenantUrl, serviceUrl }: Load, { turns, requests,
 }
 
 /** Asks the probe in the service for its memory. */
-async function memoryOf({ process: { pid, printed } }: RunningService): Promise<Memory> {
+export async function memoryOf({ process: { pid, printed } }: RunningService): Promise<Memory> {
   const lines = () => printed.filter((line) => line.startsWith('memory '))
   const before = lines().length
   process.kill(pid ?? 0, 'SIGUSR2')

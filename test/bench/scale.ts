@@ -1,0 +1,233 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openDatabase } from '../../src/store/index.ts'
+import { contosoTenant, people } from '../support/teams-user.ts'
+import { until } from '../support/until.ts'
+import { click, startBareConnector, turn } from './chat.ts'
+import { quantile, timed } from './figures.ts'
+import { fullTemplates, idOfFull } from './full-templates.ts'
+import { megabytes, ms, ratio } from './parts.ts'
+import { type Place, type Places, variablesOf } from './places.ts'
+import type { PartReport, Row } from './report.ts'
+import { type RunningService, requestSite, startService, startTenant, tokenOf } from './service.ts'
+import { memoryOf, withProbe } from './soak.ts'
+
+/** The sizes of the part `scale`; `rounds` is the number of measured calls of each kind. */
+export interface ScaleSizes {
+  readonly rounds: number
+  readonly templates: number
+  readonly chats: number
+}
+export const wholeScale: ScaleSizes = { rounds: 200, templates: 100, chats: 10_000 }
+const small = { templates: 5, chats: 4 } as const
+
+type Call = (round: number) => Promise<unknown>
+type Calls = Readonly<Record<string, Call>>
+interface Pair<T> {
+  readonly large: T
+  readonly small: T
+}
+
+/** Measures a large installation next to a small one, with a PostgreSQL server. The same calls alternate. */
+export async function scalePart(places: Places, sizes: ScaleSizes = wholeScale): Promise<PartReport> {
+  const rows = [...(await templateRows(places, sizes)), ...(await chatRows(places, sizes))]
+  return { rows, charts: {} }
+}
+
+/** Measures many templates of full size: choosing one, its form, the list by REST, the start and the memory. */
+async function templateRows(places: Places, { templates, rounds }: ScaleSizes): Promise<Row[]> {
+  const count = { large: templates, small: small.templates }
+  const prepare = (place: Place, number: number) => {
+    const file = join(place.dataDir, 'templates.json')
+    writeFileSync(file, JSON.stringify(fullTemplates(number)))
+    return { TEMPLATES_FILE: file }
+  }
+  return withBoth(
+    places,
+    (place, size) => prepare(place, count[size]),
+    async ({ services, tenantUrl, serviceUrl }) => {
+      const tokens = {
+        kim: await tokenOf({ simulatorUrl: tenantUrl }, people.kim.id),
+        sam: await tokenOf({ simulatorUrl: tenantUrl }, people.sam.id),
+      }
+      const callsOf = ({ url }: RunningService) => ({
+        'turn `help`': () => turn(url, { serviceUrl, text: 'help' }),
+        'turn `new site`': () => turn(url, { serviceUrl, text: 'new site' }),
+        'turn `new`: all templates': () => turn(url, { serviceUrl, text: 'new', who: 'omar' }),
+        'click on a template: its form': () =>
+          click(url, { serviceUrl, who: 'dana', verb: 'request.choose', data: { templateId: idOfFull(3) } }),
+        'list of templates by REST, requester': () => get(`${url}/templates/v1`, tokens.kim),
+        'list of templates by REST, admin': () => get(`${url}/templates/v1`, tokens.sam),
+      })
+      const what = `${small.templates} templates`
+      const named = (figure: string) => `${figure}, ${templates} templates of full size`
+      return rowsOf({ services, callsOf, rounds, what, named })
+    },
+  )
+}
+
+/** Measures turns, the order of all daily summaries and the memory with many known chats. */
+async function chatRows(places: Places, { chats, rounds }: ScaleSizes): Promise<Row[]> {
+  const count = { large: chats, small: small.chats }
+  const what = `${small.chats} known chats`
+  const named = (figure: string) => `${figure}, ${chats.toLocaleString('en')} known chats`
+  const open = { large: undefined, small: undefined } as Record<keyof typeof count, Place | undefined>
+  const prepare = (place: Place, size: keyof typeof count) => {
+    open[size] = place
+    return { DIGEST_HOUR: 'off' }
+  }
+  return withBoth(places, prepare, async ({ services, tenantUrl, serviceUrl, restart }) => {
+    const token = await tokenOf({ simulatorUrl: tenantUrl }, people.kim.id)
+    for (const size of ['large', 'small'] as const) {
+      await requestSite(services[size].url, token)
+      await fillChats(open[size] as Place, count[size], serviceUrl)
+    }
+    const callsOf = ({ url }: RunningService) => ({
+      'turn `help`': () => turn(url, { serviceUrl, text: 'help' }),
+      'turn `approvals`': () => turn(url, { serviceUrl, text: 'approvals', who: 'dana' }),
+    })
+    const rows = await rowsOf({ services, callsOf, rounds, what, named })
+    const digest = { large: [] as number[], small: [] as number[] }
+    for (const size of ['small', 'large'] as const) {
+      await restart(size, { DIGEST_HOUR: '0' })
+      digest[size].push(await digestMilliseconds(open[size] as Place))
+    }
+    return [...rows, timesRow(named('job that orders all daily summaries'), digest, `${what}; one run`)]
+  })
+}
+
+/** Stores chats of people who are asked for a decision. */
+async function fillChats(place: Place, count: number, serviceUrl: string): Promise<void> {
+  // Locales whose weekend is not today: on a weekend nobody gets a summary.
+  const locale = [0, 6].includes(new Date().getDay()) ? 'fa-IR' : 'en-GB'
+  const person = `('aaaaaaaa-aaaa-4aaa-8aaa-' || lpad(n::text, 12, '0'))::uuid`
+  const database = await openDatabase(place)
+  try {
+    await database.query(
+      `INSERT INTO conversations (tenant_id, person_id, conversation_id, reference, locale, time_zone)
+       SELECT $1::uuid, ${person}, 'chat-' || n, jsonb_build_object('serviceUrl', $3::text), $4, 'UTC'
+       FROM generate_series(1, $2::int) AS n`,
+      [contosoTenant, count, serviceUrl, locale],
+    )
+    await database.query(
+      `INSERT INTO requests
+         (request_id, tenant_id, number, kind, status, requester_id, waiting_for, version, submitted_at, updated_at, body)
+       SELECT gen_random_uuid(), tenant_id, 1000000 + n, kind, status, requester_id, ARRAY[${person}], version,
+         submitted_at, updated_at, body
+       FROM (SELECT * FROM requests LIMIT 1) AS sample, generate_series(1, $1::int) AS n`,
+      [count],
+    )
+    for (const table of ['requests', 'conversations']) await database.query(`VACUUM (ANALYZE) ${table}`)
+  } finally {
+    await database.close()
+  }
+}
+
+/** Waits for the job of the daily summaries, and returns its duration. */
+async function digestMilliseconds(place: Place): Promise<number> {
+  const database = await openDatabase(place)
+  const { schema } = database.queueConnection
+  const read = async () => {
+    const { rows } = await database.query<{ took: number }>(
+      `SELECT (extract(epoch FROM completed_on - started_on) * 1000)::float AS took FROM ${schema}.job
+       WHERE name = 'digest' AND state = 'completed' LIMIT 1`,
+    )
+    return rows[0]?.took
+  }
+  return until(read, 'the daily summaries', 120).finally(() => database.close())
+}
+
+type Variables = Record<string, string>
+interface Both {
+  readonly services: Pair<RunningService>
+  readonly tenantUrl: string
+  readonly serviceUrl: string
+  /** Restarts one service with further settings. */
+  restart(size: keyof Pair<unknown>, more: Variables): Promise<RunningService>
+}
+
+/** Starts a large and a small service with one tenant; `prepare` returns the settings of each. */
+async function withBoth(
+  places: Places,
+  prepare: (place: Place, size: keyof Pair<unknown>) => Variables,
+  measure: (both: Both) => Promise<Row[]>,
+): Promise<Row[]> {
+  const own = { large: await places.place('server'), small: await places.place('server') }
+  const tenant = await startTenant(own.small.dataDir)
+  const connector = await startBareConnector()
+  const running: Partial<Record<keyof typeof own, RunningService>> = {}
+  const start = async (size: keyof typeof own, more: Variables) => {
+    await running[size]?.stop()
+    const place = own[size]
+    const service = await startService(place.dataDir, {
+      ...variablesOf(place),
+      ...tenant.urls,
+      ...withProbe(),
+      ...more,
+    })
+    running[size] = service
+    return service
+  }
+  try {
+    const settings = { large: prepare(own.large, 'large'), small: prepare(own.small, 'small') }
+    // The first start creates the tables and compiles the code. The second one is measured.
+    for (const size of ['large', 'small'] as const) await start(size, settings[size])
+    const services = { small: await start('small', settings.small), large: await start('large', settings.large) }
+    return await measure({ services, tenantUrl: tenant.url, serviceUrl: connector.url, restart: start })
+  } finally {
+    for (const service of Object.values(running)) await service.stop()
+    connector.close()
+    await tenant.kill()
+  }
+}
+
+interface Comparison {
+  readonly services: Pair<RunningService>
+  readonly callsOf: (service: RunningService) => Calls
+  readonly rounds: number
+  /** What the small service has. */
+  readonly what: string
+  readonly named: (figure: string) => string
+}
+
+/** Alternates the calls of both services, and returns a row for each call, the start and the memory. */
+async function rowsOf({ services, callsOf, rounds, what, named }: Comparison): Promise<Row[]> {
+  const calls = { large: callsOf(services.large), small: callsOf(services.small) }
+  const times = new Map(
+    Object.keys(calls.large).map((name) => [name, { large: [] as number[], small: [] as number[] }]),
+  )
+  const warmUp = Math.ceil(rounds / 5)
+  for (let round = -warmUp; round < rounds; round += 1) {
+    for (const [name, pair] of times) {
+      for (const size of round % 2 === 0 ? (['large', 'small'] as const) : (['small', 'large'] as const)) {
+        const milliseconds = await timed(() => calls[size][name]?.(round) ?? Promise.resolve())
+        if (round >= 0) pair[size].push(milliseconds)
+      }
+    }
+  }
+  const starts = { large: [services.large.milliseconds], small: [services.small.milliseconds] }
+  const memory = { large: await memoryOf(services.large), small: await memoryOf(services.small) }
+  const bytes = (figure: string, of: (one: (typeof memory)['large']) => number): Row => {
+    const [large, floor] = [of(memory.large), of(memory.small)]
+    return [named(figure), megabytes(large), megabytes(floor), ratio(large, floor), what]
+  }
+  return [
+    ...[...times].map(([name, pair]) => timesRow(named(name), pair, `${what}, p50 and p95`)),
+    timesRow(named('start to ready'), starts, `${what}; one start`),
+    bytes('resident memory after the calls', ({ resident }) => resident),
+    bytes('heap after a collection', ({ heap }) => heap),
+  ]
+}
+
+function timesRow(figure: string, { large, small }: Pair<readonly number[]>, what: string): Row {
+  const shares = large.length > 1 ? [0.5, 0.95] : [0.5]
+  const all = (of: (share: number) => string) => shares.map(of).join(', ')
+  const ratios = all((share) => ratio(quantile(large, share), quantile(small, share)))
+  return [figure, all((share) => ms(quantile(large, share))), all((share) => ms(quantile(small, share))), ratios, what]
+}
+
+async function get(url: string, token: string): Promise<void> {
+  const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` } })
+  const text = await answer.text()
+  if (answer.status !== 200) throw new Error(`${url} answered ${answer.status}: ${text}`)
+}
