@@ -9,6 +9,7 @@ import { fullTemplates, idOfFull } from './full-templates.ts'
 import { megabytes, ms, ratio } from './parts.ts'
 import { type Place, type Places, variablesOf } from './places.ts'
 import type { PartReport, Row } from './report.ts'
+import { type BatchLoad, measureBatches, measureReplicas, type ReplicaLoad } from './scale-load.ts'
 import { type RunningService, requestSite, startService, startTenant, tokenOf } from './service.ts'
 import { memoryOf, withProbe } from './soak.ts'
 
@@ -17,8 +18,16 @@ export interface ScaleSizes {
   readonly rounds: number
   readonly templates: number
   readonly chats: number
+  readonly batches: BatchLoad
+  readonly replicas: ReplicaLoad
 }
-export const wholeScale: ScaleSizes = { rounds: 200, templates: 100, chats: 10_000 }
+export const wholeScale: ScaleSizes = {
+  rounds: 200,
+  templates: 100,
+  chats: 10_000,
+  batches: { senders: 10, rows: 200, quiet: 200 },
+  replicas: { replicas: 3, rounds: 5, calls: 320, callers: 32 },
+}
 const small = { templates: 5, chats: 4 } as const
 
 type Call = (round: number) => Promise<unknown>
@@ -30,7 +39,8 @@ interface Pair<T> {
 
 /** Measures a large installation next to a small one, with a PostgreSQL server. The same calls alternate. */
 export async function scalePart(places: Places, sizes: ScaleSizes = wholeScale): Promise<PartReport> {
-  const rows = [...(await templateRows(places, sizes)), ...(await chatRows(places, sizes))]
+  const rows: Row[] = []
+  for (const part of [templateRows, chatRows, batchRows, replicaRows]) rows.push(...(await part(places, sizes)))
   return { rows, charts: {} }
 }
 
@@ -93,6 +103,36 @@ async function chatRows(places: Places, { chats, rounds }: ScaleSizes): Promise<
       digest[size].push(await digestMilliseconds(open[size] as Place))
     }
     return [...rows, timesRow(named('job that orders all daily summaries'), digest, `${what}; one run`)]
+  })
+}
+
+/** Measures batches of several people at once next to one batch alone, and the turns of another person. */
+async function batchRows(places: Places, { batches }: ScaleSizes): Promise<Row[]> {
+  const { senders, rows } = batches
+  const { alone, together, turns } = await measureBatches(places, batches)
+  const batch = `${senders} batches of ${rows} rows at once`
+  const rates = [(senders * rows * 1000) / together.submitted, (rows * 1000) / alone.submitted] as const
+  const seconds = `${batch}: all rows submitted in ${(together.submitted / 1000).toFixed(0)} s`
+  return [
+    timesRow(`${batch}: answer 202`, { large: together.accepted, small: alone.accepted }, 'one batch alone'),
+    [seconds, `${rates[0].toFixed(1)}/s`, `${rates[1].toFixed(1)}/s`, ratio(...rates), 'rows of one batch alone'],
+    timesRow(
+      `turn \`help\` of another person during ${batch}`,
+      { large: turns.meanwhile, small: turns.quiet },
+      'a quiet service, p50 and p95',
+    ),
+  ]
+}
+
+/** Measures replicas over one server next to one of them. */
+async function replicaRows(places: Places, { replicas }: ScaleSizes): Promise<Row[]> {
+  const figures = await measureReplicas(places, replicas)
+  const names = { accepts: 'accepted requests', turns: 'turns `help`' } as const
+  return (['accepts', 'turns'] as const).map((name) => {
+    const [all, one] = [quantile(figures[name].all, 0.5), quantile(figures[name].one, 0.5)]
+    const figure = `${names[name]}, ${replicas.callers} at once, ${replicas.replicas} replicas`
+    const what = 'one replica; all processes share the cores of this machine'
+    return [figure, `${all.toFixed(0)}/s`, `${one.toFixed(0)}/s`, ratio(all, one), what]
   })
 }
 
