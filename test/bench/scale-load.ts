@@ -98,7 +98,8 @@ async function submittedAll(url: string, token: string, batchId: string): Promis
   }
 }
 
-async function json(url: string, token: string, body?: object): Promise<Record<string, unknown>> {
+/** Calls the API, and returns its answer. Throws for a refusal. */
+export async function json(url: string, token: string, body?: object): Promise<Record<string, unknown>> {
   const headers = { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) }
   const answer = await fetch(url, { headers, ...(body && { method: 'POST', body: JSON.stringify(body) }) })
   const text = await answer.text()

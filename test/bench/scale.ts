@@ -9,7 +9,7 @@ import { fullTemplates, idOfFull } from './full-templates.ts'
 import { megabytes, ms, ratio } from './parts.ts'
 import { type Place, type Places, variablesOf } from './places.ts'
 import type { PartReport, Row } from './report.ts'
-import { type BatchLoad, measureBatches, measureReplicas, type ReplicaLoad } from './scale-load.ts'
+import { type BatchLoad, json, measureBatches, measureReplicas, type ReplicaLoad } from './scale-load.ts'
 import { type RunningService, requestSite, startService, startTenant, tokenOf } from './service.ts'
 import { memoryOf, withProbe } from './soak.ts'
 
@@ -18,6 +18,7 @@ export interface ScaleSizes {
   readonly rounds: number
   readonly templates: number
   readonly chats: number
+  readonly people: number
   readonly batches: BatchLoad
   readonly replicas: ReplicaLoad
 }
@@ -25,10 +26,11 @@ export const wholeScale: ScaleSizes = {
   rounds: 200,
   templates: 100,
   chats: 10_000,
+  people: 100_000,
   batches: { senders: 10, rows: 200, quiet: 200 },
   replicas: { replicas: 3, rounds: 5, calls: 320, callers: 32 },
 }
-const small = { templates: 5, chats: 4 } as const
+const small = { templates: 5, chats: 4, people: 1000 } as const
 
 type Call = (round: number) => Promise<unknown>
 type Calls = Readonly<Record<string, Call>>
@@ -36,75 +38,97 @@ interface Pair<T> {
   readonly large: T
   readonly small: T
 }
+type Size = keyof Pair<unknown>
+const bothSizes = ['small', 'large'] as const
+const inEnglish = (count: number): string => count.toLocaleString('en')
 
 /** Measures a large installation next to a small one, with a PostgreSQL server. The same calls alternate. */
 export async function scalePart(places: Places, sizes: ScaleSizes = wholeScale): Promise<PartReport> {
   const rows: Row[] = []
-  for (const part of [templateRows, chatRows, batchRows, replicaRows]) rows.push(...(await part(places, sizes)))
+  for (const part of [templateRows, chatRows, peopleRows, batchRows, replicaRows])
+    rows.push(...(await part(places, sizes)))
   return { rows, charts: {} }
 }
 
 /** Measures many templates of full size: choosing one, its form, the list by REST, the start and the memory. */
 async function templateRows(places: Places, { templates, rounds }: ScaleSizes): Promise<Row[]> {
   const count = { large: templates, small: small.templates }
-  const prepare = (place: Place, number: number) => {
-    const file = join(place.dataDir, 'templates.json')
-    writeFileSync(file, JSON.stringify(fullTemplates(number)))
+  const prepare = ({ dataDir }: Place, size: Size) => {
+    const file = join(dataDir, 'templates.json')
+    writeFileSync(file, JSON.stringify(fullTemplates(count[size])))
     return { TEMPLATES_FILE: file }
   }
-  return withBoth(
-    places,
-    (place, size) => prepare(place, count[size]),
-    async ({ services, tenantUrl, serviceUrl }) => {
-      const tokens = {
-        kim: await tokenOf({ simulatorUrl: tenantUrl }, people.kim.id),
-        sam: await tokenOf({ simulatorUrl: tenantUrl }, people.sam.id),
-      }
-      const callsOf = ({ url }: RunningService) => ({
-        'turn `help`': () => turn(url, { serviceUrl, text: 'help' }),
-        'turn `new site`': () => turn(url, { serviceUrl, text: 'new site' }),
-        'turn `new`: all templates': () => turn(url, { serviceUrl, text: 'new', who: 'omar' }),
-        'click on a template: its form': () =>
-          click(url, { serviceUrl, who: 'dana', verb: 'request.choose', data: { templateId: idOfFull(3) } }),
-        'list of templates by REST, requester': () => get(`${url}/templates/v1`, tokens.kim),
-        'list of templates by REST, admin': () => get(`${url}/templates/v1`, tokens.sam),
-      })
-      const what = `${small.templates} templates`
-      const named = (figure: string) => `${figure}, ${templates} templates of full size`
-      return rowsOf({ services, callsOf, rounds, what, named })
-    },
-  )
+  return withBoth(places, { prepare }, async ({ services, tenantUrls, serviceUrl }) => {
+    const [kim, sam] = [await tokensOf(tenantUrls, people.kim.id), await tokensOf(tenantUrls, people.sam.id)]
+    const callsOf = (url: string, size: Size) => ({
+      'turn `help`': () => turn(url, { serviceUrl, text: 'help' }),
+      'turn `new site`': () => turn(url, { serviceUrl, text: 'new site' }),
+      'turn `new`: all templates': () => turn(url, { serviceUrl, text: 'new', who: 'omar' }),
+      'click on a template: its form': () =>
+        click(url, { serviceUrl, who: 'dana', verb: 'request.choose', data: { templateId: idOfFull(3) } }),
+      'list of templates by REST, requester': () => json(`${url}/templates/v1`, kim[size]),
+      'list of templates by REST, admin': () => json(`${url}/templates/v1`, sam[size]),
+    })
+    const named = (figure: string) => `${figure}, ${templates} templates of full size`
+    return rowsOf({ services, callsOf, rounds, what: `${small.templates} templates`, named })
+  })
 }
 
 /** Measures turns, the order of all daily summaries and the memory with many known chats. */
 async function chatRows(places: Places, { chats, rounds }: ScaleSizes): Promise<Row[]> {
   const count = { large: chats, small: small.chats }
   const what = `${small.chats} known chats`
-  const named = (figure: string) => `${figure}, ${chats.toLocaleString('en')} known chats`
-  const open = { large: undefined, small: undefined } as Record<keyof typeof count, Place | undefined>
-  const prepare = (place: Place, size: keyof typeof count) => {
-    open[size] = place
-    return { DIGEST_HOUR: 'off' }
-  }
-  return withBoth(places, prepare, async ({ services, tenantUrl, serviceUrl, restart }) => {
-    const token = await tokenOf({ simulatorUrl: tenantUrl }, people.kim.id)
-    for (const size of ['large', 'small'] as const) {
-      await requestSite(services[size].url, token)
-      await fillChats(open[size] as Place, count[size], serviceUrl)
+  const named = (figure: string) => `${figure}, ${inEnglish(chats)} known chats`
+  const prepare = () => ({ DIGEST_HOUR: 'off' })
+  return withBoth(places, { prepare }, async ({ services, stores, tenantUrls, serviceUrl, restart }) => {
+    const tokens = await tokensOf(tenantUrls, people.kim.id)
+    for (const size of bothSizes) {
+      await requestSite(services[size].url, tokens[size])
+      await fillChats(stores[size], count[size], serviceUrl)
     }
-    const callsOf = ({ url }: RunningService) => ({
+    const callsOf = (url: string) => ({
       'turn `help`': () => turn(url, { serviceUrl, text: 'help' }),
       'turn `approvals`': () => turn(url, { serviceUrl, text: 'approvals', who: 'dana' }),
     })
     const rows = await rowsOf({ services, callsOf, rounds, what, named })
     const digest = { large: [] as number[], small: [] as number[] }
-    for (const size of ['small', 'large'] as const) {
+    for (const size of bothSizes) {
       await restart(size, { DIGEST_HOUR: '0' })
-      digest[size].push(await digestMilliseconds(open[size] as Place))
+      digest[size].push(await jobMilliseconds(stores[size], 'digest'))
     }
     return [...rows, timesRow(named('job that orders all daily summaries'), digest, `${what}; one run`)]
   })
 }
+
+/** Measures a large organisation: finding people, owners of a site, and the daily record of all addresses. */
+async function peopleRows(places: Places, { people: employees, rounds }: ScaleSizes): Promise<Row[]> {
+  const count = { large: employees, small: small.people }
+  const what = `${small.people} people; the simulated tenant takes a part of the time`
+  const named = (figure: string) => `${figure}, ${inEnglish(employees)} people`
+  return withBoth(places, { employees: count }, async ({ services, stores, tenantUrls, serviceUrl }) => {
+    const tokens = await tokensOf(tenantUrls, people.kim.id)
+    // Other people in each call, so that no cache knows them.
+    const numbers = (size: Size, round: number) =>
+      Array.from({ length: 10 }, (_, place) => 1 + ((round * 10 + place + rounds * 10) % count[size]))
+    const preview = (url: string, size: Size, round: number) => {
+      const owners = numbers(size, round).map((number) => `person${number}@contoso.example`)
+      const body = { displayName: 'Scale', templateId: projectSite, owners }
+      return json(`${url}/requests/v1/preview`, tokens[size], body)
+    }
+    const callsOf = (url: string, size: Size) => ({
+      'turn `help`': () => turn(url, { serviceUrl, text: 'help' }),
+      'turn `delegate`: a person by name': (round: number) =>
+        turn(url, { serviceUrl, text: `delegate Person ${numbers(size, round)[0]}`, who: 'dana' }),
+      'preview with ten owners by REST': (round: number) => preview(url, size, round),
+    })
+    const rows = await rowsOf({ services, callsOf, rounds: Math.ceil(rounds / 4), what, named })
+    const record = { large: [] as number[], small: [] as number[] }
+    for (const size of bothSizes) record[size].push(await jobMilliseconds(stores[size], 'housekeeping'))
+    return [...rows, timesRow(named('daily job that records all addresses'), record, `${what}; one run`)]
+  })
+}
+/** Contoso's template of project sites. */
+const projectSite = '4f6b1f0a-6f0e-4d0e-9a55-0d6f3a1f7c11'
 
 /** Measures batches of several people at once next to one batch alone, and the turns of another person. */
 async function batchRows(places: Places, { batches }: ScaleSizes): Promise<Row[]> {
@@ -142,66 +166,78 @@ async function fillChats(place: Place, count: number, serviceUrl: string): Promi
   const locale = [0, 6].includes(new Date().getDay()) ? 'fa-IR' : 'en-GB'
   const person = `('aaaaaaaa-aaaa-4aaa-8aaa-' || lpad(n::text, 12, '0'))::uuid`
   const database = await openDatabase(place)
-  try {
-    await database.query(
-      `INSERT INTO conversations (tenant_id, person_id, conversation_id, reference, locale, time_zone)
+  await database
+    .patiently(async () => {
+      await database.query(
+        `INSERT INTO conversations (tenant_id, person_id, conversation_id, reference, locale, time_zone)
        SELECT $1::uuid, ${person}, 'chat-' || n, jsonb_build_object('serviceUrl', $3::text), $4, 'UTC'
        FROM generate_series(1, $2::int) AS n`,
-      [contosoTenant, count, serviceUrl, locale],
-    )
-    await database.query(
-      `INSERT INTO requests
+        [contosoTenant, count, serviceUrl, locale],
+      )
+      await database.query(
+        `INSERT INTO requests
          (request_id, tenant_id, number, kind, status, requester_id, waiting_for, version, submitted_at, updated_at, body)
        SELECT gen_random_uuid(), tenant_id, 1000000 + n, kind, status, requester_id, ARRAY[${person}], version,
          submitted_at, updated_at, body
        FROM (SELECT * FROM requests LIMIT 1) AS sample, generate_series(1, $1::int) AS n`,
-      [count],
-    )
-    for (const table of ['requests', 'conversations']) await database.query(`VACUUM (ANALYZE) ${table}`)
-  } finally {
-    await database.close()
-  }
+        [count],
+      )
+      for (const table of ['requests', 'conversations']) await database.query(`VACUUM (ANALYZE) ${table}`)
+    })
+    .finally(() => database.close())
 }
 
-/** Waits for the job of the daily summaries, and returns its duration. */
-async function digestMilliseconds(place: Place): Promise<number> {
+/** Waits for the first run of a periodic job, and returns its duration. */
+async function jobMilliseconds(place: Place, job: string): Promise<number> {
   const database = await openDatabase(place)
   const { schema } = database.queueConnection
   const read = async () => {
     const { rows } = await database.query<{ took: number }>(
       `SELECT (extract(epoch FROM completed_on - started_on) * 1000)::float AS took FROM ${schema}.job
-       WHERE name = 'digest' AND state = 'completed' LIMIT 1`,
+       WHERE name = $1 AND state = 'completed' ORDER BY started_on LIMIT 1`,
+      [job],
     )
     return rows[0]?.took
   }
-  return until(read, 'the daily summaries', 120).finally(() => database.close())
+  return until(read, `the job ${job}`, 300).finally(() => database.close())
 }
 
 type Variables = Record<string, string>
+interface Preparation {
+  readonly prepare?: (place: Place, size: Size) => Variables
+  readonly employees?: Pair<number>
+}
 interface Both {
   readonly services: Pair<RunningService>
-  readonly tenantUrl: string
+  readonly stores: Pair<Place>
+  readonly tenantUrls: Pair<string>
   readonly serviceUrl: string
   /** Restarts one service with further settings. */
-  restart(size: keyof Pair<unknown>, more: Variables): Promise<RunningService>
+  restart(size: Size, more: Variables): Promise<RunningService>
 }
 
-/** Starts a large and a small service with one tenant; `prepare` returns the settings of each. */
+/**
+ * Starts a large and a small service, each with a tenant of `employees` more people; `prepare` returns the settings of
+ * each.
+ */
 async function withBoth(
   places: Places,
-  prepare: (place: Place, size: keyof Pair<unknown>) => Variables,
+  { prepare = () => ({}), employees = { large: 0, small: 0 } }: Preparation,
   measure: (both: Both) => Promise<Row[]>,
 ): Promise<Row[]> {
   const own = { large: await places.place('server'), small: await places.place('server') }
-  const tenant = await startTenant(own.small.dataDir)
+  const tenants = {
+    large: await startTenant(own.large.dataDir, employees.large),
+    small: await startTenant(own.small.dataDir, employees.small),
+  }
   const connector = await startBareConnector()
-  const running: Partial<Record<keyof typeof own, RunningService>> = {}
-  const start = async (size: keyof typeof own, more: Variables) => {
+  const running: Partial<Record<Size, RunningService>> = {}
+  const start = async (size: Size, more: Variables) => {
     await running[size]?.stop()
     const place = own[size]
     const service = await startService(place.dataDir, {
       ...variablesOf(place),
-      ...tenant.urls,
+      ...tenants[size].urls,
       ...withProbe(),
       ...more,
     })
@@ -213,17 +249,18 @@ async function withBoth(
     // The first start creates the tables and compiles the code. The second one is measured.
     for (const size of ['large', 'small'] as const) await start(size, settings[size])
     const services = { small: await start('small', settings.small), large: await start('large', settings.large) }
-    return await measure({ services, tenantUrl: tenant.url, serviceUrl: connector.url, restart: start })
+    const tenantUrls = { large: tenants.large.url, small: tenants.small.url }
+    return await measure({ services, stores: own, tenantUrls, serviceUrl: connector.url, restart: start })
   } finally {
     for (const service of Object.values(running)) await service.stop()
     connector.close()
-    await tenant.kill()
+    for (const tenant of Object.values(tenants)) await tenant.kill()
   }
 }
 
 interface Comparison {
   readonly services: Pair<RunningService>
-  readonly callsOf: (service: RunningService) => Calls
+  readonly callsOf: (url: string, size: Size) => Calls
   readonly rounds: number
   /** What the small service has. */
   readonly what: string
@@ -232,7 +269,7 @@ interface Comparison {
 
 /** Alternates the calls of both services, and returns a row for each call, the start and the memory. */
 async function rowsOf({ services, callsOf, rounds, what, named }: Comparison): Promise<Row[]> {
-  const calls = { large: callsOf(services.large), small: callsOf(services.small) }
+  const calls = { large: callsOf(services.large.url, 'large'), small: callsOf(services.small.url, 'small') }
   const times = new Map(
     Object.keys(calls.large).map((name) => [name, { large: [] as number[], small: [] as number[] }]),
   )
@@ -266,8 +303,8 @@ function timesRow(figure: string, { large, small }: Pair<readonly number[]>, wha
   return [figure, all((share) => ms(quantile(large, share))), all((share) => ms(quantile(small, share))), ratios, what]
 }
 
-async function get(url: string, token: string): Promise<void> {
-  const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` } })
-  const text = await answer.text()
-  if (answer.status !== 200) throw new Error(`${url} answered ${answer.status}: ${text}`)
+/** Returns a person's token from each tenant. */
+async function tokensOf(urls: Pair<string>, personId: string): Promise<Pair<string>> {
+  const of = (simulatorUrl: string) => tokenOf({ simulatorUrl }, personId)
+  return { large: await of(urls.large), small: await of(urls.small) }
 }

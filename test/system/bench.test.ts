@@ -79,10 +79,10 @@ describe('the bench at its smallest scale', () => {
 
   it('measures a large installation next to a small one', { timeout: 240_000 }, async () => {
     const { rows } = await scalePart(places, {
-      ...{ rounds: 1, templates: 6, chats: 5, batches: { senders: 2, rows: 2, quiet: 1 } },
+      ...{ rounds: 1, templates: 6, chats: 5, people: 2000, batches: { senders: 2, rows: 2, quiet: 1 } },
       replicas: { replicas: 2, rounds: 1, calls: 2, callers: 2 },
     })
-    expect(rows).toHaveLength(20)
+    expect(rows).toHaveLength(27)
     for (const [, ours, floor, ratios] of rows)
       for (const number of [ours, floor, ratios].flatMap(numbersIn)) expect(number).toBeGreaterThan(0)
   })
