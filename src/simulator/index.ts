@@ -9,7 +9,16 @@ import { graphService } from './graph/index.ts'
 import { loginService, openTokens } from './login/index.ts'
 import { seedAdministration } from './registrations/index.ts'
 import { sharePointService } from './sharepoint/index.ts'
-import { contoso, openTenant, registerApi, type Service, seedGroups, seedMailboxes, seedSites } from './tenant/index.ts'
+import {
+  addEmployees,
+  contoso,
+  openTenant,
+  registerApi,
+  type Service,
+  seedGroups,
+  seedMailboxes,
+  seedSites,
+} from './tenant/index.ts'
 
 /** Location and delays of the simulated tenant. Times are seconds. */
 export interface SimulatorOptions {
@@ -21,6 +30,8 @@ export interface SimulatorOptions {
   readonly tenant?: 'contoso' | 'empty'
   /** How long some calls do not find new objects of Entra ID. Default: 0 in Contoso, 1 in the empty tenant. */
   readonly replicationSeconds?: number
+  /** The number of employees of Contoso besides those with names. Default: 0. */
+  readonly employees?: number
   /** The port; 0 takes any free port. */
   readonly port: number
   readonly host?: string
@@ -65,6 +76,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const { host = '127.0.0.1', directoryExtension = 'svc_group' } = options
   const { directorySeconds = 15, siteReadySeconds = 1, exchangeSettleSeconds = 1 } = options
   const isEmpty = options.tenant === 'empty'
+  addEmployees(options.employees ?? 0)
   const tenant = openTenant(options.dataDir, {
     isEmpty,
     replicationSeconds: options.replicationSeconds ?? (isEmpty ? 1 : 0),

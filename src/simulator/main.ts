@@ -15,6 +15,7 @@ async function main(): Promise<void> {
     tenant,
     dataDir,
     port: numberOf('SIMULATOR_PORT', 3979),
+    employees: numberOf('SIMULATOR_EMPLOYEES', 0),
     directorySeconds: numberOf('SIMULATOR_DIRECTORY_SECONDS', 15),
     directoryExtension: env['DIRECTORY_EXTENSION'] ?? 'svc_group',
     baseUrl: serviceUrl(),

@@ -7,6 +7,7 @@ import { acceptsPart, burstPart, completionPart, floodPart, ms, nameOf, ratio, r
 import { openPlaces, variablesOf } from './places.ts'
 import { compareWithRecord, comparison, record } from './record.ts'
 import { head, machine, type PartReport, type Row, writeReport } from './report.ts'
+import { scalePart } from './scale.ts'
 import { startService } from './service.ts'
 import { startsPart } from './starts.ts'
 import { measureTurns } from './turns.ts'
@@ -20,10 +21,11 @@ const parts: Readonly<Record<string, (folder: string) => Promise<PartReport>>> =
   completion: (folder) => inPlaces(folder, completionPart),
   burst: (folder) => inPlaces(folder, burstPart),
   reads: (folder) => inPlaces(folder, readsPart),
+  scale: (folder) => inPlaces(folder, scalePart),
   soak: (folder) => inPlaces(folder, soakPart),
 }
-/** Parts that run only when they are named: the soak takes an hour. */
-const onRequest = ['soak']
+/** Parts that run only when they are named: the soak takes an hour, the scale some eight minutes. */
+const onRequest = ['scale', 'soak']
 
 /**
  * `npm run bench`: prints figures of this machine, each with a floor or a limit, and writes them to

@@ -228,7 +228,8 @@ export async function soakPart(
   const rows: Row[] = []
   const panels: PartReport['charts'][string]['chart']['panels'][number][] = []
   for (const engine of engines) {
-    const samples = await measureSoak(await places.place(engine), soak)
+    const limit = memoryLimits[engine] * 2 ** 20
+    const { samples, isLimited } = await measureSoak(await places.place(engine), soak, limit)
     const after = `${count(soak.turns)} turns and ${count(soak.requests)} requests`
     const row = (what: string, ours: number, floor: number, name: string): Row => [
       ...([`${what}, ${nameOf[engine]}`, megabytes(ours), megabytes(floor), ratio(ours, floor), name] as const),
@@ -236,7 +237,7 @@ export async function soakPart(
     const [first, last] = [samples[Math.floor(samples.length / 10)], samples.at(-1)]
     const highest = Math.max(...samples.map(({ resident }) => resident))
     rows.push(
-      row('resident memory, highest', highest, memoryLimits[engine] * 2 ** 20, `the limit; ${after}`),
+      row('resident memory, highest', highest, limit, `the limit${isLimited ? ' of the kernel' : ''}; ${after}`),
       row('heap at the end', last?.heap ?? 0, first?.heap ?? 0, `after ${count(first?.turns ?? 0)} turns; ${after}`),
     )
     const inMegabytes = (of: (sample: (typeof samples)[number]) => number) => samples.map((one) => of(one) / 2 ** 20)

@@ -58,13 +58,16 @@ export function startFlags(): string[] {
   return [...(scripts['start'] ?? '').matchAll(/--\S+/g)].map(([flag]) => flag)
 }
 
-/** Starts a simulated tenant in its own process. `urls` are the settings by which a service finds it. */
-export async function startTenant(dataDir: string) {
+/**
+ * Starts a simulated tenant in its own process, with further employees. `urls` are the settings by which a service
+ * finds it.
+ */
+export async function startTenant(dataDir: string, employees = 0) {
   const tenantDir = join(dataDir, 'tenant')
   mkdirSync(tenantDir, { recursive: true })
   const tenant = await startProduct('simulator/main.ts', {
     ...{ cwd: tenantDir, up: /^EXCHANGE_URL=/ },
-    variables: { DATA_DIR: tenantDir, SIMULATOR_PORT: '0' },
+    variables: { DATA_DIR: tenantDir, SIMULATOR_PORT: '0', SIMULATOR_EMPLOYEES: String(employees) },
   })
   const urls = Object.fromEntries(tenant.printed.map((line) => line.split('=') as [string, string]))
   return { urls, url: urls['LOGIN_URL'] ?? '', kill: () => tenant.kill() }

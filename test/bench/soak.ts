@@ -6,6 +6,7 @@ import { people } from '../support/teams-user.ts'
 import { until } from '../support/until.ts'
 import { startBareConnector, turn } from './chat.ts'
 import { perSecond } from './figures.ts'
+import { removeLimit } from './memory-limit.ts'
 import type { Memory } from './memory-probe.ts'
 import { type Place, variablesOf } from './places.ts'
 import { type RunningService, requestSite, startService, startTenant, tokenOf } from './service.ts'
@@ -24,23 +25,37 @@ export interface Sample extends Memory {
 }
 
 const probe = fileURLToPath(new URL('./memory-probe.ts', import.meta.url))
+/** Settings of a service whose memory {@link memoryOf} can read, and whose memory has a limit in bytes. */
+export const withProbe = (limit?: number): Record<string, string> => ({
+  NODE_OPTIONS: `--import ${probe}`,
+  ...(limit !== undefined && { PROBE_MEMORY_LIMIT: String(limit) }),
+})
 const texts = ['help', 'my requests', 'new site', 'approvals', 'status REQ-1', 'new room', 'what?'] as const
 const speakers = ['kim', 'dana', 'omar', 'sam'] as const
 /** Concurrent turns, and concurrent requests. */
 const callers = 4
 
+/** The memory of the service over time, and whether the kernel enforced the limit. */
+interface Soaked {
+  readonly samples: readonly Sample[]
+  readonly isLimited: boolean
+}
+
 /**
- * Sends turns of four people and requests of sites to a service, with the simulated tenant in another process, and
- * returns the memory of the service over time. The first sample is the memory before the first turn.
+ * Sends turns of four people and requests of sites to a service, with the simulated tenant in another process. The
+ * service has at most `limit` bytes of memory. The first sample is the memory before the first turn. Throws when the
+ * service ends.
  */
-export async function measureSoak(place: Place, { turns, requests, samples }: Soak): Promise<Sample[]> {
+export async function measureSoak(place: Place, { turns, requests, samples }: Soak, limit: number): Promise<Soaked> {
   const tenantFolder = join(place.dataDir, 'soak-tenant')
   mkdirSync(tenantFolder, { recursive: true })
   const tenant = await startTenant(tenantFolder)
   const connector = await startBareConnector()
-  const variables = { ...variablesOf(place), ...tenant.urls, NODE_OPTIONS: `--import ${probe}` }
+  const variables = { ...variablesOf(place), ...tenant.urls }
   try {
-    const service = await startService(place.dataDir, variables)
+    // The first start creates the embedded store, which needs more memory than the service.
+    await (await startService(place.dataDir, variables)).stop()
+    const service = await startService(place.dataDir, { ...variables, ...withProbe(limit) })
     try {
       const found = [{ turns: 0, ...(await memoryOf(service)) }]
       for (let sample = 1; sample <= samples; sample += 1) {
@@ -48,9 +63,11 @@ export async function measureSoak(place: Place, { turns, requests, samples }: So
         await sendLoad({ service, tenantUrl: tenant.url, serviceUrl: connector.url }, share)
         found.push({ turns: Math.round((turns * sample) / samples), ...(await memoryOf(service)) })
       }
-      return found
+      const unlimited = service.process.printed.find((line) => line.startsWith('not limited: '))
+      return { samples: found, isLimited: unlimited === undefined }
     } finally {
       await service.stop()
+      removeLimit(service.process.pid ?? 0)
     }
   } finally {
     connector.close()
@@ -84,7 +101,7 @@ export async function sendLoad(
 }
 
 /** Asks the probe in the service for its memory. */
-async function memoryOf({ process: { pid, printed } }: RunningService): Promise<Memory> {
+export async function memoryOf({ process: { pid, printed } }: RunningService): Promise<Memory> {
   const lines = () => printed.filter((line) => line.startsWith('memory '))
   const before = lines().length
   process.kill(pid ?? 0, 'SIGUSR2')

@@ -7,6 +7,7 @@ import type { Places } from '../bench/places.ts'
 import { readNames } from '../bench/reads.ts'
 import { compareWithRecord, record } from '../bench/record.ts'
 import { writeReport } from '../bench/report.ts'
+import { scalePart } from '../bench/scale.ts'
 import { startService } from '../bench/service.ts'
 import { startsPart } from '../bench/starts.ts'
 import { measureTurns } from '../bench/turns.ts'
@@ -74,6 +75,16 @@ describe('the bench at its smallest scale', () => {
     for (const [, ours, floor] of rows)
       for (const number of [ours, floor].flatMap(numbersIn)) expect(number).toBeGreaterThan(0)
     expect(charts['flood']?.chart.panels).toHaveLength(2)
+  })
+
+  it('measures a large installation next to a small one', { timeout: 240_000 }, async () => {
+    const { rows } = await scalePart(places, {
+      ...{ rounds: 1, templates: 6, chats: 5, people: 2000, batches: { senders: 2, rows: 2, quiet: 1 } },
+      replicas: { replicas: 2, rounds: 1, calls: 2, callers: 2 },
+    })
+    expect(rows).toHaveLength(27)
+    for (const [, ours, floor, ratios] of rows)
+      for (const number of [ours, floor, ratios].flatMap(numbersIn)) expect(number).toBeGreaterThan(0)
   })
 
   it('compares each ratio with that of the last run, and names those that are more than 20 % worse', () => {

@@ -50,7 +50,21 @@ function clockAt(at: Date, timeZone: string): Date {
   return shown
 }
 
+/** Kept, because a new clock takes ten times as long as its use. */
+const clocks = new Map<string, Intl.DateTimeFormat>()
+/** More than the time zones of the world. People's clients send the names, so their number has a limit. */
+const keptClocks = 1000
+
 function clockOf(timeZone: string): Intl.DateTimeFormat {
+  const kept = clocks.get(timeZone)
+  if (kept) return kept
+  if (clocks.size >= keptClocks) clocks.clear()
+  const clock = newClock(timeZone)
+  clocks.set(timeZone, clock)
+  return clock
+}
+
+function newClock(timeZone: string): Intl.DateTimeFormat {
   const two = '2-digit' as const
   const shown = {
     year: 'numeric',

@@ -135,7 +135,7 @@ export async function createQueue(store: QueueStore, log: QueueLog, telemetry?: 
 
   async function enqueueAll(orders: readonly QueueOrder[]): Promise<void> {
     const insert = async ([name, ofName]: [string, QueueOrder[]]) => {
-      const jobs = ofName.filter(isFirstOfItsId).map(({ payload, id, startAfter }) => ({
+      const jobs = firstOfEachId(ofName).map(({ payload, id, startAfter }) => ({
         // The trace is next to the payload, where older replicas ignore it.
         ...{ data: { v: PAYLOAD_VERSION, ...payload, traceparent: traceparentToEnqueue() } },
         ...(id !== undefined && { id }),
@@ -161,8 +161,14 @@ export async function createQueue(store: QueueStore, log: QueueLog, telemetry?: 
 }
 
 /** Two jobs with the same id in one statement would fail the whole transaction, so only the first is inserted. */
-const isFirstOfItsId = ({ id }: QueueOrder, index: number, all: readonly QueueOrder[]): boolean =>
-  id === undefined || all.findIndex((order) => order.id === id) === index
+function firstOfEachId(orders: readonly QueueOrder[]): QueueOrder[] {
+  const seen = new Set<string>()
+  return orders.filter(({ id }) => {
+    const isFirst = id === undefined || !seen.has(id)
+    if (id !== undefined) seen.add(id)
+    return isFirst
+  })
+}
 
 async function createQueues(boss: PgBoss, store: QueueStore, jobs: ReadonlyMap<string, Job>): Promise<void> {
   // Completed jobs are kept as long as idempotency keys: until then the same id is the same job. The backoff doubles, and

@@ -5,6 +5,7 @@ import {
   asRecord,
   type Call,
   type Caller,
+  changedPeople,
   contoso,
   deletedAccounts,
   deletedPeople,
@@ -16,6 +17,7 @@ import {
   groupsOf,
   hiddenOf,
   installApp,
+  isBasic,
   type Mailbox,
   type Operation,
   operation,
@@ -101,12 +103,29 @@ function person(tenant: Tenant, call: Call): Person {
  */
 function listUsers(tenant: Tenant, call: Call, url: string): Reply {
   const accounts = !call.query.has('$filter') || call.query.has('$search') ? allMailboxes(tenant).map(accountDoc) : []
-  const found = [...peopleNow(tenant).map((one) => userDoc(tenant, one, call.caller)), ...accounts]
+  const found = [...peopleDocs(tenant, call.caller), ...accounts]
     .filter(filterTest(call))
     .filter(searchTest(call, searchable))
-    .map((doc) => select(doc, call.query, userDefaults))
-  return listReply(call, url, 'users', found)
+  const { status, body } = listReply(call, url, 'users', found)
+  const { value, ...envelope } = asRecord(body)
+  const page = (Array.isArray(value) ? value : []).map((doc) => select(doc, call.query, userDefaults))
+  return { status, body: { ...envelope, value: page } }
 }
+
+/** Kept, because a large tenant has many people. */
+const unchanged = { basic: new WeakMap<Person, Doc>(), full: new WeakMap<Person, Doc>() }
+
+/** Returns all people as Graph shows them to the caller. */
+function peopleDocs(tenant: Tenant, caller: Caller): Doc[] {
+  const changed = changedPeople(tenant)
+  const kept = unchanged[isBasic(caller) ? 'basic' : 'full']
+  return peopleNow(tenant).map((one) => {
+    const doc = (changed.has(one.id) ? undefined : kept.get(one)) ?? userDoc(tenant, one, caller)
+    if (!changed.has(one.id)) kept.set(one, doc)
+    return doc
+  })
+}
+type Doc = Record<string, unknown>
 
 const searchable = ['displayName', 'mail', 'userPrincipalName', 'givenName', 'surname']
 

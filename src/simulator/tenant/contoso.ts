@@ -82,6 +82,24 @@ export const contoso = z
 const byId = new Map(contoso.people.map((each) => [each.id, each]))
 const byUpn = new Map(contoso.people.map((each) => [each.userPrincipalName.toLowerCase(), each]))
 
+/**
+ * Adds employees to Contoso, for measurements of a large tenant: `Person 1` with the sign-in name
+ * `person1@contoso.example`, and so on.
+ */
+export function addEmployees(count: number): void {
+  for (let number = 1; number <= count; number += 1) {
+    const one = {
+      ...{ id: `11111111-cccc-4ccc-8ccc-${String(number).padStart(12, '0')}`, displayName: `Person ${number}` },
+      ...{ givenName: 'Person', surname: String(number), userPrincipalName: `person${number}@${defaultDomain}` },
+      ...{ jobTitle: 'Employee', department: 'Sales', city: 'Zürich', country: 'CH', officeLocation: '' },
+      ...{ managerId: null, hasMailbox: true, accountEnabled: true, userType: 'Member' as const },
+    }
+    contoso.people.push(one)
+    byId.set(one.id, one)
+    byUpn.set(one.userPrincipalName, one)
+  }
+}
+
 /** Finds a person by object id or userPrincipalName, as Graph's `/users/{id | upn}` does. */
 export function findPerson(idOrUpn: string): Person | undefined {
   const key = idOrUpn.toLowerCase()
@@ -129,9 +147,13 @@ export function personNow(tenant: Tenant, idOrUpn: string): Person | undefined {
   return person && asNow(person, stateOf(tenant, person.id))
 }
 
+/** Returns the states of the accounts that were changed, by object id. */
+export const changedPeople = (tenant: Tenant): ReadonlyMap<unknown, unknown> =>
+  new Map(tenant.rows('select id, state from people_changed').map(({ id, state }) => [id, state]))
+
 /** Returns all people in the directory with their current state. */
 export function peopleNow(tenant: Tenant): Person[] {
-  const changed = new Map(tenant.rows('select id, state from people_changed').map(({ id, state }) => [id, state]))
+  const changed = changedPeople(tenant)
   return contoso.people.flatMap((person) => asNow(person, changed.get(person.id)) ?? [])
 }
 
@@ -151,14 +173,17 @@ export const deletedPeople = (tenant: Tenant): Record<string, unknown>[] =>
 
 const fullProfiles = ['User.Read.All', 'User.ReadWrite.All', 'Directory.Read.All', 'Directory.ReadWrite.All']
 
+/** Whether a caller has only User.ReadBasic.All. */
+export const isBasic = ({ permissions }: Caller): boolean => !permissions.some((one) => fullProfiles.includes(one))
+
 /**
  * Returns a test for the properties of a person that Graph shows as null: all but names and addresses, for a caller who
  * has only User.ReadBasic.All.
  */
 export function hiddenOf(tenant: Tenant, { id }: Person, caller: Caller): (property: string) => boolean {
-  const isBasic = !caller.permissions.some((one) => fullProfiles.includes(one))
+  const hidesMore = isBasic(caller)
   const isUnclassified = stateOf(tenant, id) === 'unclassified'
-  return (property) => (isBasic && !basic.has(property)) || (isUnclassified && property === 'userType')
+  return (property) => (hidesMore && !basic.has(property)) || (isUnclassified && property === 'userType')
 }
 const basic = new Set(['id', 'displayName', 'givenName', 'surname', 'mail', 'userPrincipalName'])
 

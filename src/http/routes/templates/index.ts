@@ -26,8 +26,16 @@ export const templateToWrite = template
   .extend({ webhook: webhookSubscription.partial({ secret: true }).nullable().default(null) })
 const shownTemplate = z.union([templateForAdmins, templateForUsers])
 
-const show = (actor: Actor, one: Template): z.input<typeof shownTemplate> =>
-  actor.isAdmin ? templateForAdmins.parse(showTemplateToAdmin(one)) : showTemplateToUser(one)
+/** What admins and users see of a stored template, which does not change. Kept, because checking it takes a millisecond. */
+const shown = { admins: new WeakMap<Template, ShownTemplate>(), users: new WeakMap<Template, ShownTemplate>() }
+type ShownTemplate = z.input<typeof shownTemplate>
+
+function show({ isAdmin }: Actor, one: Template): ShownTemplate {
+  const views = isAdmin ? shown.admins : shown.users
+  const view = views.get(one) ?? (isAdmin ? templateForAdmins.parse(showTemplateToAdmin(one)) : showTemplateToUser(one))
+  views.set(one, view)
+  return view
+}
 const etagOf = (one: Template) => ({ ETag: `"${one.version}"` })
 
 const listTemplates = defineRoute({
