@@ -35,6 +35,8 @@ describe('texts', () => {
   })
 
   it('are cut between graphemes', () => {
+    expect(cut('Building 39, drawings and minutes', 32)).toBe('Building 39, drawings and…')
+    expect(cut('a Donaudampfschifffahrtsgesellschaft', 10)).toBe('a Donauda…')
     expect(cut('Project Aurora', 32)).toBe('Project Aurora')
     expect(cut('Board of directors', 10)).toBe('Board of…')
     expect(cut('👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧', 2).length).toBeLessThanOrEqual(9)

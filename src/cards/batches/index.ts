@@ -15,7 +15,7 @@ import { commandName, format, keysOf, strings } from '../shared/messages.ts'
 import { paged, pagesAround } from '../shared/paging.ts'
 import { reasonText } from '../shared/reasons.ts'
 import { type CardJson, defineCard, firstThatFits, type ViewOf } from '../shared/render.ts'
-import { cut, longest, shortName, type Viewer } from '../shared/texts.ts'
+import { cut, longest, rowTitle, shortName, type Viewer } from '../shared/texts.ts'
 
 export const batchCard = defineCard({
   name: 'batch',
@@ -115,7 +115,7 @@ function rowOf(row: ProgressRow, viewer: Viewer): ViewOf<typeof batchCard>['rows
   const reference = request ? referenceOf(request) : ''
   const url = request && state === 'succeeded' ? linkOf(request, viewer) : ''
   return {
-    displayName: request ? shortName(request.details) : format(strings.batch.row, { key: cut(key, longest.name) }),
+    displayName: request ? rowTitle(request.details) : format(strings.batch.row, { key: cut(key, longest.name) }),
     says: cut(saysOf(row, viewer), longest.address) || strings.batch.state[state],
     look: takenIn(row) === undefined ? lookOf[state] : marks.attention,
     reference,

@@ -18,7 +18,7 @@ import { format, keysOf, restText, strings } from '../shared/messages.ts'
 import { paged, pagesAround } from '../shared/paging.ts'
 import { reasonText } from '../shared/reasons.ts'
 import { type CardJson, defineCard, firstThatFits, type ViewOf } from '../shared/render.ts'
-import { age, cut, longest, moment, shortName, type Viewer } from '../shared/texts.ts'
+import { age, cut, longest, moment, rowTitle, shortName, type Viewer } from '../shared/texts.ts'
 import { alertsOf, notesOf } from './row-facts.ts'
 
 const line = z.strictObject({ text: z.string(), look: rowLook })
@@ -157,7 +157,7 @@ export function decideSeveralView(
         input: `row.${tickOf(request)}`,
         reference,
         ticked: ticked.has(tickOf(request)) ? 'true' : 'false',
-        displayName: shortName(request.details),
+        displayName: rowTitle(request.details),
         says: cut((question ? factTexts(own) : listTexts(request, viewer)).join(' · '), longest.address),
         alert: alertsOf(request, viewer),
         open: format(strings.list.open, { reference }),

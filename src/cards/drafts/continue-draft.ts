@@ -60,7 +60,7 @@ export function continueDraftView(
   const shown = drafts.slice(0, maxDrafts).map(({ draft, template }) => {
     const templateName = inLocale(template, viewer.locale).name
     const kind = strings.kind[template.kind]
-    const displayName = cut((draft.values['displayName'] ?? '').trim(), longest.name)
+    const displayName = cut((draft.values['displayName'] ?? '').trim(), longest.title)
     return {
       requestId: draft.requestId,
       about: kind.toLowerCase() === templateName.toLowerCase() ? templateName : `${kind} · ${templateName}`,

@@ -15,7 +15,7 @@ import { lookOf, reasonOf } from '../requests/admin-queue.ts'
 import { look, looks, marks, plain, rowLook } from '../shared/look.ts'
 import { format, restText, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
-import { cut, duration, hourOf, quantity, shortName, sinceDay, time, type Viewer } from '../shared/texts.ts'
+import { cut, duration, hourOf, quantity, rowTitle, shortName, sinceDay, time, type Viewer } from '../shared/texts.ts'
 
 const row = {
   reference: z.string(),
@@ -118,7 +118,7 @@ function approvalRow({ request, since }: AwaitedEntry, viewer: Viewer): View['ap
     : format(strings.digest.waits, { since: sinceDay(since, viewer) })
   return {
     ...openOf(request),
-    displayName: shortName(request.details),
+    displayName: rowTitle(request.details),
     asks: format(strings.approvals.from, { name: shortName(request.requester) }),
     says,
     look: isExpiring ? marks.attention : marks.busy,
@@ -129,7 +129,7 @@ function stuckRow(entry: QueueEntry, viewer: Viewer): View['stuck'][number] {
   const { why, value } = reasonOf(entry, viewer)
   return {
     ...openOf(entry.request),
-    displayName: shortName(entry.request.details),
+    displayName: rowTitle(entry.request.details),
     says: format(strings.queue.why[why], { value: cut(value, 120) }),
     look: lookOf(entry),
   }

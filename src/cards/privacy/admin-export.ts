@@ -33,7 +33,7 @@ export function adminPersonView({ purpose, typed, people }: PersonChoice): ViewO
     says,
     lead: format(strings.person.lead[says], { typed: cut(typed, longest.title) }),
     rows: people.slice(0, 6).map(({ id, displayName, userPrincipalName }) => ({
-      title: cut(displayName || id, longest.name),
+      title: cut(displayName || id, longest.title),
       says: cut(userPrincipalName || id, longest.address),
       command: `${commandName(commands[purpose])} ${id}`,
     })),

@@ -24,6 +24,7 @@ import {
   longest,
   moment,
   peopleList,
+  rowTitle,
   shortName,
   time,
   type Viewer,
@@ -96,7 +97,7 @@ export function rowOf(entry: QueueEntry, viewer: Viewer, most: number): z.output
   const name = shortName(request.requester)
   return {
     reference,
-    displayName: shortName(request.details),
+    displayName: rowTitle(request.details),
     by: format(strings.queue.by, { name }),
     why: format(strings.queue.why[why], { value: cut(value, most) }),
     age: duration(viewer.now.getTime() - Date.parse(since)),

@@ -136,7 +136,7 @@ export function adminSimulateChoiceView(
   const leadTo = (name: string) => format(lead[says], { typed: cut(name, longest.name) })
   if ('people' in choice) {
     const rows = choice.people.map(({ displayName, userPrincipalName }) => ({
-      title: cut(displayName, longest.name),
+      title: cut(displayName, longest.title),
       says: cut(userPrincipalName, longest.address),
       command: format(command, { template: typed.what, person: userPrincipalName }),
     }))

@@ -4,7 +4,7 @@ import { askedAddress } from '../shared/links.ts'
 import { looks, rowLook, shownState } from '../shared/look.ts'
 import { format, restText, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
-import { cut, longest, shortName, type Viewer } from '../shared/texts.ts'
+import { cut, longest, rowTitle, type Viewer } from '../shared/texts.ts'
 
 export const cancelRequestCard = defineCard({
   name: 'cancel-request',
@@ -67,7 +67,7 @@ export function cancelWhichView(requests: readonly Request[]): ViewOf<typeof can
     const { mark, color } = looks[state]
     return {
       reference,
-      displayName: shortName(request.details),
+      displayName: rowTitle(request.details),
       look: { mark, color, now: false, later: false },
       state: strings.state[state].name,
       open: format(strings.list.open, { reference }),

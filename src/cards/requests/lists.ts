@@ -23,7 +23,7 @@ import { outlookLink, siteAddress } from '../shared/links.ts'
 import { type Look, looks, rowLook, shownState, toKnow } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
-import { age, shortName, type Viewer } from '../shared/texts.ts'
+import { age, rowTitle, shortName, type Viewer } from '../shared/texts.ts'
 
 const row = {
   reference: z.string(),
@@ -101,7 +101,7 @@ export const rowsOfPage = 6
 const maxNames = 3
 
 const rowOf = (request: Request, { mark, color }: Look = looks[shownState(request)]) => {
-  const displayName = shortName(request.details)
+  const displayName = rowTitle(request.details)
   const reference = referenceOf(request)
   return {
     reference,

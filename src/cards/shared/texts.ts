@@ -37,11 +37,18 @@ export function cut(value: string, most: number): string {
   let end = ''
   for (const { segment } of segmenter.segment(text)) {
     count += 1
-    if (count > most || kept.length + segment.length > most * 2) return `${end.trimEnd()}…`
+    if (count > most || kept.length + segment.length > most * 2) return `${wholeWords(end, text)}…`
     if (count < most) end = kept + segment
     kept += segment
   }
   return kept
+}
+
+/** Removes the part of a word at the end, unless this removes more than a third of the text: such a word is cut. */
+function wholeWords(start: string, text: string): string {
+  if (/\s/.test(text.charAt(start.length))) return start.trimEnd()
+  const words = start.replace(/\s+\S*$/, '')
+  return words.length * 3 < start.length * 2 ? start.trimEnd() : words
 }
 
 const lineBreaks = /[\n\r\u0085\u2028\u2029]+/g
@@ -70,7 +77,10 @@ function breakable(run: string): string {
   return letters.map((letter, index) => (index > 0 && index % lineOfTitle === 0 ? `\u200b${letter}` : letter)).join('')
 }
 
-/** The name of a person or a resource, cut for a row. */
+/** The name of a request as the title of a row, which wraps. */
+export const rowTitle = ({ displayName }: { readonly displayName: string }): string => cut(displayName, longest.title)
+
+/** The name of a person or a resource, cut for a sentence. */
 export const shortName = ({ displayName }: { readonly displayName: string }): string => cut(displayName, longest.name)
 
 const lists = { and: 'conjunction', or: 'disjunction', unit: 'unit' } as const
