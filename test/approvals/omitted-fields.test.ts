@@ -141,7 +141,7 @@ describe('a request without a capacity', () => {
     expect(first?.conditions).toEqual([{ condition: large.when[0], found: '51200', holds: true, usual: true }])
     expect(explain(request, [], new Date()).map(apiTexts.explanation)).toEqual(
       expect.arrayContaining([
-        'Approval 1 is needed because capacity is 51200, above 20000.',
+        'Approval 1 is needed because of capacity: 51200, above 20000.',
         'The request leaves out capacity, so the default applies: 51200.',
       ]),
     )

@@ -47,7 +47,7 @@ describe('the audit of the whole service', () => {
     const list = { id: newest.id, card: newest.card }
     const shown = textOf(list.card)
     expect(shown).toContain(`All ${before.entries.length} entries are unchanged`)
-    expect(shown).toMatch(/1–8 of 11[\s\S]*Requester notified[\s\S]*Step done: create-site[\s\S]*Creation started/)
+    expect(shown).toMatch(/1–8 of 11[\s\S]*Requester notified[\s\S]*Step done: Create the site[\s\S]*Creation started/)
     expect(shown).toContain(before.entries.at(-1)?.hash.slice(0, 8))
     expect(shown).toContain(`Code ${before.entries.at(-1)?.traceId?.slice(0, 8)}`)
     const paged = async (card: typeof list.card, title: string) => {

@@ -73,8 +73,8 @@ describe('the approval card shows', () => {
 
   it('under the rule “all” only the approvers that the viewer does not represent', () => {
     expect(reads(inTime.delegatedOn, sam)).toContain('You decide.')
-    expect(reads(inTime.delegatedOn, omar)).toContain('You and Priya Nair must all approve.')
-    expect(reads(inTime.delegatedOn, dana)).toContain('You and Priya Nair must all approve.')
+    expect(reads(inTime.delegatedOn, omar)).toContain('You and Priya Nair must both approve.')
+    expect(reads(inTime.delegatedOn, dana)).toContain('You and Priya Nair must both approve.')
   })
 })
 
@@ -129,8 +129,8 @@ describe('the status card of a waiting request shows', () => {
     ['who was asked instead', inTime.unreachable, 'I also asked Sam Roy.'],
     ['that nobody could be told', inTime.nobodyReached, 'I could not reach Dana Fox. I notified an admin.'],
     ['who gave it to whom', inTime.handed, 'Sam Roy reassigned this from Dana Fox to Omar Haddad.'],
-    ['that they were reminded', inTime.reminded, 'I sent a reminder: 17 Nov, 10:02.'],
-    ['that one reminded them', inTime.nudged, 'You sent a reminder: 11:31.'],
+    ['that they were reminded', inTime.reminded, 'Last reminder: 17 Nov, 10:02.'],
+    ['that one reminded them', inTime.nudged, 'Your last reminder: 11:31.'],
     ['when it expires', inTime.delegated, 'expires 29 Nov, 10:02'],
     ['that it expires soon', inTime.expiring, 'The request expires on 22 Nov, 10:02 if nobody decides.'],
     ['who approved for whom', inTime.approvedFor, 'Approved by Omar Haddad for Dana Fox'],
@@ -141,7 +141,11 @@ describe('the status card of a waiting request shows', () => {
 
   it.each([
     ['another person was asked', inTime.unreachable, 'I could not reach Dana Fox, so I asked Sam Roy.'],
-    ['another approver can decide', inTime.partlyUnreachable, 'I could not reach Dana Fox. I notified an admin.'],
+    [
+      'another approver can decide',
+      inTime.partlyUnreachable,
+      'I could not reach Dana Fox. You can reassign the request, or override the approvers.',
+    ],
   ])('an unreachable approver only to admins if %s', (_, request, words) => {
     expect(status(request)).not.toContain('I could not reach')
     expect(textOf(cards.requestStatus(request, viewerOf(sam, { isAdmin: true })))).toContain(words)

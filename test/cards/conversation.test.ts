@@ -203,7 +203,7 @@ describe('the approval card', () => {
     const rule = (approvals: Request['approvals']) => wordsOf(cards.approval(requestOf({ approvals }), viewerOf(dana)))
     expect(rule([stageOf(1, [dana])])).toContain('You decide.')
     expect(rule([stageOf(1, [dana, omar])])).toContain('You or Omar Haddad: the first decision counts.')
-    expect(rule([stageOf(1, [dana, omar], { rule: 'all' })])).toContain('You and Omar Haddad must all approve.')
+    expect(rule([stageOf(1, [dana, omar], { rule: 'all' })])).toContain('You and Omar Haddad must both approve.')
     expect(rule([stageOf(1, [dana, omar, priya])])).toContain('You, Omar Haddad, or Priya Nair: the first')
     expect(rule([stageOf(1, [dana]), stageOf(2, [omar, dana])])).toContain(
       'After that, approval 2 goes to Omar Haddad or you.',
@@ -255,7 +255,7 @@ describe('notices', () => {
     const codes: NoticeCode[] = ['notFound', 'discarded', 'noRequests', 'notPersonal', 'noTemplates', 'thanks']
     for (const code of codes) expect(buttonsOf(cards.notice({ code }, asKim)), code).toHaveLength(1)
     expect(buttonsOf(cards.notice({ code: 'unknownCommand', suggestion: 'approvals' }, asKim))).toEqual([
-      'approvals',
+      'Approvals',
       'Help',
     ])
     expect(buttonsOf(cards.notice({ code: 'unknownChange', suggestion: 'delegate' }, asKim))).toEqual(['Help'])

@@ -27,7 +27,7 @@ describe('a nudge in chat', () => {
       'Cancel request',
     ])
     const after = await clicks('kim', card, 'Nudge')
-    expect(textOf(after)).toContain('You sent a reminder:')
+    expect(textOf(after)).toContain('Your last reminder:')
     expect(actionsOf(after).map(({ title }) => title)).not.toContain('Nudge')
     expect(reminded(requestId).toSorted()).toEqual([people.dana.id, people.omar.id].toSorted())
     const approver = textOf(await types('dana', `status ${reference}`))
@@ -77,7 +77,7 @@ describe('a nudge in chat', () => {
     const { requestId, reference } = await requested(world, 'Somebody else’s')
     expect(await says('dana', `nudge ${reference}`)).toContain('You are not allowed to do this.')
     expect(reminded(requestId)).toEqual([])
-    expect(await says('sam', `nudge ${reference}`)).toContain('Sam Roy sent a reminder:')
+    expect(await says('sam', `nudge ${reference}`)).toContain('Last reminder by Sam Roy:')
     expect(reminded(requestId)).toHaveLength(2)
   })
 

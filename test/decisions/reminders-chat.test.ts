@@ -24,7 +24,7 @@ describe('reminders in the approvers’ chats', () => {
     const { reference } = await submitSite('Reminded in chat')
     for (const one of [dana, omar]) await one.sees(/Reminded in chat/)
     const { card: nudged } = await kim.says(`nudge ${reference}`)
-    expect(textOf(nudged)).toContain('You sent a reminder:')
+    expect(textOf(nudged)).toContain('Your last reminder:')
     const moved = () => dana.chat().filter(({ card }) => card && textOf(card).includes('Moved, see below'))
     const [reminder] = await until(() => {
       const found = about('dana', 'Reminded in chat')

@@ -83,7 +83,7 @@ describe('two stages with the same approver in chat', () => {
     const kept = await types('dana', `status ${other.reference}`)
     await clicks('dana', kept, 'Approve')
     await world.provisioning.approve(await actorOf('omar'), { requestId: other.requestId })
-    expect(textOf(await clicks('dana', kept, 'Refresh'))).toContain('All 2 stages are approved.')
+    expect(textOf(await clicks('dana', kept, 'Refresh'))).toContain('Both stages are approved.')
 
     const third = await submitSite('Cancelled halfway')
     const last = await types('dana', `status ${third.reference}`)

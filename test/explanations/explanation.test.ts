@@ -139,7 +139,7 @@ describe('the card of an explanation', () => {
       return textOf(cards.why(request, explain(request, timeline, now), viewerOf(kim, { isAdmin })))
     }
     expect(shown('waits')).toContain('Approval 1 has waited for Dana Fox or Omar Haddad since 10:02.')
-    expect(shown('stage-asked.noneOf')).toContain('because Who works in it is Contoso and named partners.')
+    expect(shown('stage-asked.noneOf')).toContain('because of Who works in it: Contoso and named partners.')
     expect(shown('stopped')).toContain('Microsoft 365 did not answer')
     expect(shown('stopped')).not.toContain('Microsoft Graph')
     expect(shown('stopped', true)).toContain('Microsoft Graph did not answer in time')

@@ -204,7 +204,7 @@ describe('a health report', () => {
       Array.from({ length: 5 }, () => ({ kind, status: 'failed' as const, at })),
     )
     const part = partOf({ ended }, 'requests')
-    expect(part && apiTexts.healthPart(part)).toContain('all failed: Room and Team site.')
+    expect(part && apiTexts.healthPart(part)).toContain('Failing: Room and Team site.')
   })
 
   it('has the same text for a part by REST and on cards', () => {

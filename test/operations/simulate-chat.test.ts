@@ -24,7 +24,7 @@ describe('admin simulate', () => {
     expect(put.status).toBe(201)
     const asOmar = await shown('admin simulate simulated CLUB as Omar Haddad')
     for (const part of [
-      'Can use it',
+      'This person can use the template',
       'Omar Haddad',
       'The audience includes this person.',
       'Club Example',
@@ -34,10 +34,10 @@ describe('admin simulate', () => {
     expect(asOmar).toContain('3 of 3 left')
     expect(asOmar).toMatch(/Dana Fox decides\. ?\(conditional\)/)
     const asKim = await shown('admin simulate simulated club as kim@contoso.example')
-    expect(asKim).toContain('Cannot use it')
+    expect(asKim).toContain('This person cannot use the template')
     expect(asKim).toContain('This person is not in the audience')
     const off = await shown(`admin simulate ${id} as ${people.omar.id}`)
-    expect(off).toContain('Can use it')
+    expect(off).toContain('This person can use the template')
   })
 
   it.each([
@@ -48,7 +48,7 @@ describe('admin simulate', () => {
     'admin simular News site como Kim Lee',
   ])('shows the template as that person after “%s”', async (text) => {
     const simulation = await shown(text)
-    for (const part of ['News site', 'Kim Lee', 'Can use it']) expect(simulation).toContain(part)
+    for (const part of ['News site', 'Kim Lee', 'This person can use the template']) expect(simulation).toContain(part)
   })
 
   it('names the groups that give access, and the fields that may be changed', async () => {

@@ -153,7 +153,7 @@ describe.each(engines)('a request that ended long ago, %s', (engine) => {
       const view = requestView.parse(viewOf(request))
       expect(view.reducedAt).toBe(request.reducedAt)
       const text = textOf(cards.requestStatus(request, { ...viewer, now }))
-      expect(text).toMatch(/Details were removed: .*\. Your organisation keeps details only for a limited time\./)
+      expect(text).toMatch(/Details removed: .*\. Your organisation keeps details only for a limited time\./)
       expect(text).not.toMatch(/Edit and send again|Request another/)
     }
     expect(JSON.stringify(cards.ready(await find('made'), viewer))).not.toContain('Request another')

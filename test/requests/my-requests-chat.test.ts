@@ -91,7 +91,7 @@ describe('my requests', () => {
     const { reference } = await requested(world, 'Nudge me')
     const nudge = buttonOf(await types('kim', 'my requests'), reference)
     expect([nudge['title'], typedBy(nudge)]).toEqual(['Nudge', `nudge ${reference}`])
-    expect(await says('kim', typedBy(nudge))).toContain('You sent a reminder')
+    expect(await says('kim', typedBy(nudge))).toContain('Your last reminder')
     const open = buttonOf(await types('kim', 'my requests'), reference)
     expect([open['title'], typedBy(open)]).toEqual(['Show status', `status ${reference}`])
     expect(await says('kim', typedBy(open))).toContain('Nudge me')

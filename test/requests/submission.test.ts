@@ -161,7 +161,7 @@ describe('a name', () => {
     const made = asSite(await core.provisioning.submitSite(asKim, { body: { templateId, displayName: 'Vega' } }))
     expect([made.alias, made.passedOver]).toEqual(['prj-vega-3', ['prj-vega', 'prj-vega-2']])
     const explanation = await core.provisioning.readExplanation(asKim, { requestId: made.requestId })
-    expect(explanation.map(apiTexts.explanation)).toContain('These addresses were already taken: prj-vega, prj-vega-2.')
+    expect(explanation.map(apiTexts.explanation)).toContain('Already taken: prj-vega, prj-vega-2.')
     const free = asSite(await core.provisioning.submitSite(asKim, { body: { templateId, displayName: 'Rigel' } }))
     expect([free.alias, free.passedOver]).toEqual(['prj-rigel', undefined])
   })

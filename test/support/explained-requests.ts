@@ -60,19 +60,19 @@ export const cases: Readonly<Record<ExplanationKey, Explained>> = {
   },
   'stage-asked.above': {
     request: needed({ condition: { field: 'owners', above: 1 }, found: '2', holds: true }),
-    says: 'Approval 1 is needed because owners is 2, above 1.',
+    says: 'Approval 1 is needed because of owners: 2, above 1.',
   },
   'stage-asked.below': {
     request: needed({ condition: { field: 'owners', below: 3 }, found: '2', holds: true }),
-    says: 'Approval 1 is needed because owners is 2, below 3.',
+    says: 'Approval 1 is needed because of owners: 2, below 3.',
   },
   'stage-asked.noNumber': {
     request: needed({ condition: { field: 'metadata.seats', above: 20 }, found: 'many', holds: true }),
-    says: 'Approval 1 is needed because metadata.seats is many, not a number.',
+    says: 'Approval 1 is needed because of metadata.seats: many, not a number.',
   },
   'stage-asked.oneOf': {
     request: needed({ condition: { field: 'labelId', oneOf: ['b2'] }, found: 'b2', holds: true }),
-    says: 'Approval 1 is needed because labelId is Internal.',
+    says: 'Approval 1 is needed because of labelId: Internal.',
   },
   'stage-asked.noneOf': {
     request: needed({
@@ -80,7 +80,7 @@ export const cases: Readonly<Record<ExplanationKey, Explained>> = {
       found: 'partners',
       holds: true,
     }),
-    says: 'Approval 1 is needed because metadata.audience is Contoso and named partners.',
+    says: 'Approval 1 is needed because of metadata.audience: Contoso and named partners.',
   },
   'stage-asked.given': {
     request: needed({ condition: { field: 'description', given: true }, found: 'Plans', holds: true }),
@@ -96,19 +96,19 @@ export const cases: Readonly<Record<ExplanationKey, Explained>> = {
   },
   'stage-left-out.above': {
     request: leftOut({ condition: { field: 'owners', above: 5 }, found: '2', holds: false }),
-    says: 'The template’s approval 2 was skipped: owners is 2, not above 5.',
+    says: 'The template’s approval 2 was skipped (owners: 2, not above 5).',
   },
   'stage-left-out.below': {
     request: leftOut({ condition: { field: 'owners', below: 2 }, found: '2', holds: false }),
-    says: 'The template’s approval 2 was skipped: owners is 2, not below 2.',
+    says: 'The template’s approval 2 was skipped (owners: 2, not below 2).',
   },
   'stage-left-out.oneOf': {
     request: leftOut({ condition: { field: 'labelId', oneOf: ['b3'] }, found: 'b2', holds: false }),
-    says: 'The template’s approval 2 was skipped: labelId is Internal.',
+    says: 'The template’s approval 2 was skipped (labelId: Internal).',
   },
   'stage-left-out.noneOf': {
     request: leftOut({ condition: { field: 'labelId', noneOf: ['b2'] }, found: 'b2', holds: false }),
-    says: 'The template’s approval 2 was skipped: labelId is Internal.',
+    says: 'The template’s approval 2 was skipped (labelId: Internal).',
   },
   'stage-left-out.given': {
     request: leftOut({ condition: { field: 'description', given: false }, found: 'Plans', holds: false }),
@@ -234,7 +234,7 @@ export const cases: Readonly<Record<ExplanationKey, Explained>> = {
         { at: at('10:40'), by: null },
       ],
     }),
-    says: `Reminders for approval 1: 2. Last reminder: ${at('10:40')}.`,
+    says: `I sent 2 reminders for approval 1. Last reminder: ${at('10:40')}.`,
   },
   approved: { request: requests.secondStage, says: `Dana Fox gave approval 1 (${at('09:31')}).` },
   'approved-instead': {
@@ -324,7 +324,7 @@ export const cases: Readonly<Record<ExplanationKey, Explained>> = {
   },
   'name-passed-over': {
     request: requestOf({ alias: 'project-aurora-3', passedOver: ['project-aurora', 'project-aurora-2'] }),
-    says: 'These addresses were already taken: project-aurora, project-aurora-2.',
+    says: 'Already taken: project-aurora, project-aurora-2.',
   },
   'name-taken': {
     request: { ...requests.failed, problem: taken },
@@ -362,7 +362,7 @@ export const cases: Readonly<Record<ExplanationKey, Explained>> = {
     request: requests.ready,
     says: 'Approval 1 took 29 minutes, until Dana Fox decided.',
   },
-  'approval-waits': { request: requests.waiting, says: 'Wait for approval 1: 103 minutes.' },
+  'approval-waits': { request: requests.waiting, says: 'The wait for approval 1 took 103 minutes.' },
   'queue-took': {
     request: requests.creating,
     timeline: [line('09:40', 'queued'), line('09:42', 'provisioning')],

@@ -11,6 +11,7 @@ import {
 } from '../../core/index.ts'
 import { look, looks, plain, toFix } from '../shared/look.ts'
 import { format, keysOf, restText, strings } from '../shared/messages.ts'
+import { rangeOf } from '../shared/paging.ts'
 import { reasonText } from '../shared/reasons.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, listOf, longest, moment, quantity, shortName, time, type Viewer } from '../shared/texts.ts'
@@ -105,10 +106,10 @@ function pageOf(entries: AuditReport['entries'], from: number) {
   // A page that does not exist is replaced by the newest.
   const first = from < newest.length ? from : 0
   const shown = newest.slice(first, first + most.entries)
-  const numbers = { from: quantity(first + 1), to: quantity(first + shown.length), total: quantity(newest.length) }
+  const range = rangeOf(first + 1, first + shown.length, newest.length, quantity)
   return {
     shown,
-    range: shown.length < newest.length ? ` (${format(strings.list.shows.range, numbers)})` : '',
+    range: shown.length < newest.length ? ` (${range})` : '',
     newerFrom: Math.max(0, first - most.entries),
     hasNewer: first > 0,
     olderFrom: first + shown.length,
@@ -141,7 +142,7 @@ const lineOf = ({ findings }: AuditReport, entry: Entry, what: string, comment: 
   who: format(strings.audit.who, { name: cut(whoOf(entry), longest.name), from: strings.audit.from[fromOf(entry)] }),
   at: moment(entry.at, viewer, 'full'),
   comment: cut(comment, longest.address),
-  hash: entry.hash.slice(0, 8),
+  hash: format(strings.audit.hash, { hash: entry.hash.slice(0, 8) }),
   trace: entry.traceId ? format(strings.audit.trace, { trace: entry.traceId.slice(0, 8) }) : '',
   isNamed: findings.some((finding) => finding.entry === entry.entry),
 })

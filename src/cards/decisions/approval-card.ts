@@ -142,6 +142,7 @@ export function approvalView(
     error: format(texts.comment.error, { name }),
     rule: format(texts.rule[ruleOf(stage, colleagues.length, request.approvals.length)], {
       people: peopleList([{ displayName: texts.you }, ...colleagues], stage?.rule === 'any' ? 'or' : 'and'),
+      count: colleagues.length + 1,
       needed: stage ? missing(stage) : 0,
       stage: stage?.stage ?? 1,
       stages: request.approvals.length,

@@ -156,7 +156,7 @@ export function linesForRequester(
   const texts = strings.status.waits
   const lines = [
     ...(stage.warnedAt === undefined ? [] : [lineOf(texts.expiring, { at: expiryOf(stage, viewer) }, 'Bolder')]),
-    ...unreachedLines(stage, viewer),
+    ...unreachedLines(stage, viewer, viewer.id === requester.id),
     ...escalatedLines(stage, viewer),
     ...delegatedLines(stage, viewer),
     ...reassignedLines(stage),
@@ -180,7 +180,7 @@ export function isReachable(stage: ApprovalStage): boolean {
 }
 
 /** Only admins can do something about unreachable people, as long as somebody else can decide. */
-function unreachedLines(stage: ApprovalStage, { isAdmin }: Viewer): Line[] {
+function unreachedLines(stage: ApprovalStage, { isAdmin }: Viewer, isOwn: boolean): Line[] {
   const texts = strings.status.waits
   const left = new Set(waitingFor([stage]).map(({ id }) => id))
   const lost = (stage.unreachable ?? []).map(({ person }) => person).filter(({ id }) => left.has(id))
@@ -189,7 +189,7 @@ function unreachedLines(stage: ApprovalStage, { isAdmin }: Viewer): Line[] {
   if (!isAdmin && isReachable(stage))
     return others.length > 0 ? [lineOf(texts.askedInstead, { others: few(others) })] : []
   if (others.length > 0) return [lineOf(texts.unreachable, { people: few(lost), others: few(others) })]
-  return [lineOf(texts.unreached, { people: few(lost) })]
+  return [lineOf(isAdmin && !isOwn ? texts.unreachedForAdmin : texts.unreached, { people: few(lost) })]
 }
 
 function escalatedLines(stage: ApprovalStage, viewer: Viewer): Line[] {

@@ -18,7 +18,7 @@ export function fieldLines(of: Pick<Request, 'kind' | 'template'>, all: readonly
   const others = format(strings.people.others, { count: String(names.length - maxNames + 1) })
   const fields = listOf(names.length > maxNames ? [...names.slice(0, maxNames - 1), others] : names, 'unit')
   return [
-    ...(kept.length > 0 ? [format(texts.kept, { fields })] : []),
+    ...(kept.length > 0 ? [format(texts.kept, { fields, count: names.length })] : []),
     ...warnings.flatMap(({ code, field }) => {
       if (code === 'not-enforced') return [texts.replyNotForbidden]
       if (code === 'already-so') return [field === 'alias' ? texts.aliasIsAddress : texts.replyAlwaysOpen]

@@ -245,6 +245,8 @@ function guestLines(plan: Plan): string[] {
 interface WarningTexts {
   readonly template: Parameters<typeof fieldName>[0]['template']
   readonly unknownToken?: string
+  /** The reasons why admins decide. */
+  readonly since?: Readonly<Record<string, string>>
   readonly first?: readonly string[]
   readonly last?: readonly string[]
 }
@@ -253,10 +255,16 @@ interface WarningTexts {
 export function warningLines(
   { approvals, warnings }: Outlook,
   viewer: Viewer,
-  { template, unknownToken = strings.review.warning.unknownToken, first = [], last = [] }: WarningTexts,
+  {
+    template,
+    unknownToken = strings.review.warning.unknownToken,
+    since = { ...strings.approval.since, ...strings.review.warning.since },
+    first = [],
+    last = [],
+  }: WarningTexts,
 ): { shown: string[]; more: string } {
   const known = warnings.flatMap((warning) =>
-    warningTexts(warning, approvals.length > 1, viewer, { template, unknownToken }),
+    warningTexts(warning, approvals.length > 1, viewer, { template, unknownToken, since }),
   )
   const lines = [...first, ...known, ...last]
   return {
@@ -269,14 +277,13 @@ function warningTexts(
   { code, field = '', reason }: Warning,
   isOneOfMany: boolean,
   viewer: Viewer,
-  { template, unknownToken }: { readonly template: WarningTexts['template']; readonly unknownToken: string },
+  { template, unknownToken, since }: Required<Pick<WarningTexts, 'template' | 'unknownToken' | 'since'>>,
 ): string[] {
   const texts = strings.review.warning
   const facts = Object.entries(reason.facts ?? {}).map(([name, value]) => [name, String(value)])
   const values: Readonly<Record<string, string>> = Object.fromEntries(facts)
   const { token = '', taken = '', stage = '', why = '', name = '', person = '', until = '' } = values
   const tokens: Readonly<Record<string, string>> = strings.review.token
-  const because: Readonly<Record<string, string>> = strings.approval.since
   switch (code) {
     case 'unknown-token':
       return [format(unknownToken, { token: tokens[token] ?? token })]
@@ -289,7 +296,7 @@ function warningTexts(
     case 'admins-instead':
     case 'admins-too': {
       const message = texts[code === 'admins-too' ? 'adminsToo' : 'adminsInstead']
-      return [format(isOneOfMany ? message.ofStage : message.only, { stage, why: because[why] ?? '' })]
+      return [format(isOneOfMany ? message.ofStage : message.only, { stage, why: since[why] ?? '' })]
     }
     case 'delegated':
       return [

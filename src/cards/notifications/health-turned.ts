@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { HealthNotice, HealthPart } from '../../core/index.ts'
 import { healthRow, healthRowOf } from '../operations/admin-health.ts'
-import { look, looks, toFix } from '../shared/look.ts'
+import { look, looks, toFix, toKnow } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
 import { duration, listOf, moment, type Viewer } from '../shared/texts.ts'
@@ -9,7 +9,7 @@ import { duration, listOf, moment, type Viewer } from '../shared/texts.ts'
 export const healthTurnedCard = defineCard({
   name: 'health-turned',
   data: z.strictObject({
-    subject: z.enum(['red', 'more', 'expiring', 'expired', 'less', 'well', 'renewed']),
+    subject: z.enum(['red', 'more', 'expiring', 'expired', 'less', 'well', 'renewed', 'renewedOne']),
     look,
     since: z.string(),
     /** The meaning of the problem, or `''`. */
@@ -29,6 +29,7 @@ export function healthTurnedView(notice: HealthNotice, viewer: Viewer): ViewOf<t
   const { turned, since, until, parts, others } = notice
   const isRed = turned === 'red' || turned === 'more'
   const subject = subjectOf(notice)
+  const isRenewed = subject === 'renewed' || subject === 'renewedOne'
   const texts = strings.health.turned
   const isOfCredentials = subject !== turned
   const at = (when: string | null) => (when === null ? '' : moment(when, viewer, 'full'))
@@ -38,16 +39,16 @@ export function healthTurnedView(notice: HealthNotice, viewer: Viewer): ViewOf<t
   const took = { for: until === null ? '' : duration(Date.parse(until) - Date.parse(since)) }
   return {
     subject,
-    look: isRed || turned === 'less' ? toFix : looks.succeeded,
+    look: subject === 'renewedOne' ? toKnow : isRed || turned === 'less' ? toFix : looks.succeeded,
     since: format(texts.since, { since: at(isRed ? since : until) }),
-    means: subject === 'well' || subject === 'renewed' ? '' : texts.means[subject],
+    means: subject === 'well' || isRenewed ? '' : texts.means[subject],
     others:
       others.length === 0
         ? ''
         : format(isOfCredentials ? texts.othersExpire : texts.others, { parts: namesOf(others) }),
     took: subject === 'well' ? format(texts.wellMeans, { ...took, since: at(since), until: at(until) }) : '',
     parts: isRed ? parts.map((part) => brief(part, viewer)) : [],
-    was: isRed || names === '' ? '' : format(subject === 'renewed' ? texts.renewed : texts.was, { parts: names }),
+    was: isRed || names === '' ? '' : format(isRenewed ? texts.renewed : texts.was, { parts: names }),
   }
 }
 
@@ -56,7 +57,8 @@ function subjectOf({ turned, parts, others }: HealthNotice): z.output<typeof hea
   const isExpiry = ({ name, says }: HealthPart) =>
     (name === 'certificate' || name === 'botSecret') && says !== 'certificateEarly'
   if (parts.length === 0 || ![...parts, ...others].every(isExpiry)) return turned
-  if (turned === 'well' || turned === 'less') return 'renewed'
+  if (turned === 'well') return 'renewed'
+  if (turned === 'less') return others.length > 0 ? 'renewedOne' : 'renewed'
   return parts.some(({ daysLeft = 0 }) => daysLeft < 0) ? 'expired' : 'expiring'
 }
 

@@ -44,7 +44,11 @@ export function adminSimulateView(simulation: Simulation, viewer: Viewer): ViewO
     ...limitFacts({ template }),
     ...defaultFacts(preview, template),
   ])
-  const warnings = warningLines(outlook, viewer, { template, unknownToken: strings.simulate.unknownToken })
+  const warnings = warningLines(outlook, viewer, {
+    template,
+    unknownToken: strings.simulate.unknownToken,
+    since: strings.approval.since,
+  })
   return {
     kind: template.kind,
     templateName: signed(template, longest.title),

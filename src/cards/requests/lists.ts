@@ -113,9 +113,10 @@ const rowOf = (request: Request, { mark, color }: Look = looks[shownState(reques
 
 /** `all`: the text for a list of one page. `first`: the end of the list that its first page shows. */
 function pagingOf({ requests, newer, older }: ListPage, all: string, first: 'newest' | 'oldest') {
-  const { range, many, far, farOlder } = strings.list.shows
+  const { range: several, one, many, far, farOlder } = strings.list.shows
   const [passed, left] = first === 'newest' ? [newer, older] : [older, newer]
   const beyond = first === 'newest' ? far : farOlder
+  const range = requests.length === 1 ? one : several
   const some = passed >= maxCounted ? beyond : left >= maxCounted ? many : range
   const to = passed + requests.length
   const numbers = requests.map(({ number }) => number)

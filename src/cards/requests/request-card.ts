@@ -48,8 +48,8 @@ export const requestStatusCard = defineCard({
     displayName: z.string(),
     /** The requester, on the card of another person. */
     asks: z.string(),
-    /** The request's state, or that it expires soon, is late or needs another address. */
-    state: z.enum([...requestState.options, 'expiring', 'late', 'address']),
+    /** The request's state, or that it expires soon, is late, needs another address or will be retried. */
+    state: z.enum([...requestState.options, 'expiring', 'late', 'address', 'retrying']),
     look,
     mailbox: z.boolean(),
     /** The address for people, requested or created; the target of the button, `''` until the resource is announced. */
@@ -100,6 +100,7 @@ export function requestStatusView(
   const isExpiring = urgencyOf(stage, viewer) === 'expiring'
   const isTaken = stage !== undefined && request.addressConflict !== undefined
   const late = lateStep(request)
+  const willRetry = state === 'failed' && retryTime(request, viewer) !== undefined
   const checks = checkRowsOf(request, state, viewer)
   const texts = strings.status
   const expires = isExpiring ? '' : expiryOf(stage, viewer)
@@ -110,8 +111,9 @@ export function requestStatusView(
     templateName: request.template.name,
     displayName,
     asks: isOwn(request, viewer) ? '' : format(texts.asks, { name: shortName(request.requester) }),
-    state: isTaken ? 'address' : isExpiring ? 'expiring' : late ? 'late' : state,
-    look: isTaken && isOwn(request, viewer) ? toFix : isTaken || isExpiring || late ? toKnow : looks[state],
+    state: isTaken ? 'address' : isExpiring ? 'expiring' : late ? 'late' : willRetry ? 'retrying' : state,
+    look:
+      isTaken && isOwn(request, viewer) ? toFix : isTaken || isExpiring || late || willRetry ? toKnow : looks[state],
     mailbox: isForMailbox(request),
     ...placeOf(request, state, viewer),
     says: format(texts.says[sentenceOf(request, state, viewer)], {

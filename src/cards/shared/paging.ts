@@ -21,6 +21,14 @@ export function pageOf<T>(rows: readonly T[], from: number) {
   return { shown, page: pagesAround(start, shown.length, rows.length) }
 }
 
+/** The rows of a page: "7–12 of 30", or "30 of 30" for one row. */
+export const rangeOf = (from: number, to: number, total: number, written: (count: number) => string = String): string =>
+  format(from === to ? strings.list.shows.one : strings.list.shows.range, {
+    from: written(from),
+    to: written(to),
+    total: written(total),
+  })
+
 /**
  * The previous and next pages of the page with `count` rows from `from`. The range is "7–12 of 30", or `''` for the only
  * page.
@@ -28,7 +36,7 @@ export function pageOf<T>(rows: readonly T[], from: number) {
 export function pagesAround(from: number, count: number, total: number, size: number = rowsOfAdminPage) {
   const next = from + count
   return {
-    range: from > 0 || next < total ? format(strings.list.shows.range, { from: from + 1, to: next, total }) : '',
+    range: from > 0 || next < total ? rangeOf(from + 1, next, total) : '',
     hasPrevious: from > 0,
     previous: Math.max(0, from - size),
     hasNext: next < total,

@@ -44,7 +44,7 @@ export function cut(value: string, most: number): string {
   return kept
 }
 
-/** Removes the part of a word at the end, unless this removes more than a third of the text: such a word is cut. */
+/** Ends a cut text at its last space, unless this removes more than a third of the text. */
 function wholeWords(start: string, text: string): string {
   if (/\s/.test(text.charAt(start.length))) return start.trimEnd()
   const words = start.replace(/\s+\S*$/, '')
@@ -146,6 +146,10 @@ export function moment(at: string, viewer: Viewer, style: 'day' | 'full'): strin
     ? formatDate(date, viewer, parts('time', false))
     : formatDate(date, viewer, parts(style, !sameYear(date, viewer)))
 }
+
+/** A phrase as a sentence of its own: with a capital letter. */
+export const sentenceCase = (phrase: string): string =>
+  phrase.charAt(0).toLocaleUpperCase(strings.locale) + phrase.slice(1)
 
 /** Since when something waits: the time if it is today, else "yesterday" or the day. */
 export function sinceDay(at: string, viewer: Viewer): string {

@@ -12,7 +12,7 @@ import { rowsOfPage } from '../requests/lists.ts'
 import { fact, fitting, readBy } from '../shared/facts.ts'
 import { look, looks, marks, plain, rowLook, toKnow } from '../shared/look.ts'
 import { format, restText, strings } from '../shared/messages.ts'
-import { paged, pagesAround } from '../shared/paging.ts'
+import { paged, pagesAround, rangeOf } from '../shared/paging.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, listOf, longest, moment, quantity, shortName, type Viewer } from '../shared/texts.ts'
 import {
@@ -73,7 +73,7 @@ export function adminTemplatesView(list: TemplateList, viewer: Viewer): ViewOf<t
     lead: asks ? format(asks.found ? texts.which : texts.near, { typed: cut(asks.typed, longest.name) }) : '',
     does,
     ...pagesAround(from, entries.length, total, rowsOfPage),
-    range: isWhole ? '' : format(strings.list.shows.range, { from: from + 1, to, total }),
+    range: isWhole ? '' : rangeOf(from + 1, to, total),
     hasNext: asks === undefined && to < total,
     templates: entries.map((entry) => rowOf(readBy(entry, viewer), does)),
   }

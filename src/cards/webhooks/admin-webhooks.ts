@@ -16,7 +16,7 @@ import { look, looks, marks, plain, rowLook, toFix, toKnow } from '../shared/loo
 import { format, strings } from '../shared/messages.ts'
 import { paged, pagesAround } from '../shared/paging.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
-import { longest, moment, quantity, quickness, time, type Viewer } from '../shared/texts.ts'
+import { longest, moment, quantity, quickness, sentenceCase, time, type Viewer } from '../shared/texts.ts'
 import { signed } from '../templates/admin-templates.ts'
 
 /** The result of an attempt: "503, an error in the receiver". */
@@ -156,7 +156,18 @@ export const adminWebhookCard = defineCard({
   data: z.strictObject({
     at: z.string(),
     look,
-    heading: z.enum(['show', 'taken', 'notTaken', 'slow', 'askOn', 'askResend', 'isOn', 'resent', 'sentNow']),
+    heading: z.enum([
+      'show',
+      'taken',
+      'notTaken',
+      'notSent',
+      'slow',
+      'askOn',
+      'askResend',
+      'isOn',
+      'resent',
+      'sentNow',
+    ]),
     templateId: receiverKey,
     /** A confirmation carries it, so that a click without one only asks. */
     version: z.int(),
@@ -201,7 +212,10 @@ export function adminWebhookView(
   const canSendWaiting = !isOff && !canResend && state !== 'well' && counts.pending > 0
   const asks = news.kind === 'askOn' ? 'on' : news.kind === 'askResend' ? 'resend' : ''
   const latest =
-    last && format(strings.webhooks.lastShort, { at: moment(last.at, viewer, 'full'), answer: answerOf(last.status) })
+    last &&
+    sentenceCase(
+      format(strings.webhooks.lastShort, { at: moment(last.at, viewer, 'full'), answer: answerOf(last.status) }),
+    )
   return {
     at: time(viewer),
     ...heading(news),
@@ -244,24 +258,25 @@ function heading(news: WebhookNews) {
   if (news.kind === 'tested')
     return news.result.delivered
       ? ({ look: looks.succeeded, heading: 'taken' } as const)
-      : ({ look: toFix, heading: 'notTaken' } as const)
+      : ({ look: toFix, heading: isSent(news.result) ? 'notTaken' : 'notSent' } as const)
   if (news.kind === 'sentNow' && news.sent === 0) return { look: plain, heading: 'show' } as const
   if (news.kind === 'isOn' || news.kind === 'resent' || news.kind === 'sentNow')
     return { look: looks.succeeded, heading: news.kind }
   return { look: news.kind === 'show' ? plain : toKnow, heading: news.kind }
 }
 
+const isSent = ({ status }: WebhookTestResult): boolean => !status.startsWith('not sent')
+
 function lead(news: WebhookNews, failed: number): string {
   const { tested, unsent, slow, askOn, isOn } = strings.webhooks.lead
   if (news.kind === 'tested') {
     const { status, milliseconds } = news.result
-    const isSent = !status.startsWith('not sent')
-    return format(isSent ? tested : unsent, { answer: answerOf(status), took: quickness(milliseconds) })
+    return format(isSent(news.result) ? tested : unsent, { answer: answerOf(status), took: quickness(milliseconds) })
   }
   if (news.kind === 'sentNow')
     return news.sent === 0
       ? strings.webhooks.lead.nothingWaits
-      : format(strings.webhooks.lead.resent, { count: news.sent })
+      : format(strings.webhooks.lead.sentNow, { count: news.sent })
   if (news.kind === 'askResend') return resendLead(news, failed)
   if (news.kind === 'resent') return resendLead({ kind: news.kind, sent: news.sent }, failed)
   return { slow, askOn, isOn, show: '' }[news.kind]

@@ -54,7 +54,7 @@ const settling = 600_000
 
 /**
  * Checks the addresses of a waiting request. Records an address that another resource has taken, with a free suggestion, and
- * asks the requester for another one. Ends a conflict whose address is free again. Each of these changes updates cards, and each
+ * asks the requester for another address. Ends a conflict whose address is free again. Each of these changes updates cards, and each
  * update checks again, while the servers of the directory may report different states. So a check of the service replaces no
  * conflict, and ends none in its first ten minutes.
  */
