@@ -100,7 +100,10 @@ export function adminExportView(now: ExportNow, viewer: Viewer): View {
     look: looks.succeeded,
     until,
     days: format(from === to ? texts.day : texts.range, { from: dayOf(from), to: dayOf(to) }),
-    counts: format(texts.counts, { requests: quantity(requests), entries: quantity(entries) }),
+    counts: format(from === to ? texts.countsOfDay : texts.counts, {
+      requests: quantity(requests),
+      entries: quantity(entries),
+    }),
     links: links.map((link) => ({ name: nameOf(link), url: link.url })),
   }
 }
