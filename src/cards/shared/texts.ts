@@ -152,13 +152,20 @@ export function moment(at: string, viewer: Viewer, style: 'day' | 'full'): strin
     : formatDate(date, viewer, parts(style, !sameYear(date, viewer)))
 }
 
+/** A moment after "since" or "until": some languages need an article before a day, but not before a time. */
+export function bound(of: 'since' | 'until', at: string, viewer: Viewer, style: 'day' | 'full'): string {
+  const day = (date: Date): string => formatOf(viewer, { dateStyle: 'short' }, 'sv').format(date)
+  const isToday = day(new Date(at)) === day(viewer.now)
+  return format(strings.bound[of][isToday ? 'time' : 'day'], { at: moment(at, viewer, style) })
+}
+
 /** Since when something waits: the time if it is today, else "yesterday" or the day. */
 export function sinceDay(at: string, viewer: Viewer): string {
   const day = (moment: Date): string => formatOf(viewer, { dateStyle: 'short' }, 'sv').format(moment)
   const isYesterday = Date.parse(day(viewer.now)) - Date.parse(day(new Date(at))) === 86_400_000
   return isYesterday
     ? new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }).format(-1, 'day')
-    : moment(at, viewer, 'day')
+    : bound('since', at, viewer, 'day')
 }
 
 /** An hour of the day, 0 to 23, as the viewer's clock shows it. */
