@@ -37,12 +37,17 @@ export function cut(value: string, most: number): string {
   let end = ''
   for (const { segment } of segmenter.segment(text)) {
     count += 1
-    if (count > most || kept.length + segment.length > most * 2) return `${end.trimEnd()}…`
+    if (count > most || kept.length + segment.length > most * 2)
+      return `${(most < longest.text ? end : wholeWords(end, text)).trimEnd()}…`
     if (count < most) end = kept + segment
     kept += segment
   }
   return kept
 }
+
+/** The begun part of a long text without the word that is cut. */
+const wholeWords = (begin: string, text: string): string =>
+  /^\s/u.test(text.slice(begin.length)) ? begin : begin.replace(/\s\S{1,24}$/u, '')
 
 const lineBreaks = /[\n\r\u0085\u2028\u2029]+/g
 
@@ -81,6 +86,16 @@ const lists = { and: 'conjunction', or: 'disjunction', unit: 'unit' } as const
  */
 export const listOf = (names: readonly string[], type: keyof typeof lists): string =>
   new Intl.ListFormat(strings.locale, { type: lists[type] }).format(names)
+
+/** Unlike parts of one line: "Everybody · 1 approval". Empty parts are left out. */
+export const unlike = (parts: readonly string[]): string => parts.filter((part) => part !== '').join(' · ')
+
+/** A text that begins a line: its first letter is a capital. */
+export const begun = (text: string): string =>
+  text.replace(/^\p{Ll}/u, (first) => first.toLocaleUpperCase(strings.locale))
+
+/** A text that stands alone as a sentence. */
+export const sentence = (text: string): string => (/[.!?…]["”“»]?$/u.test(text) ? begun(text) : `${begun(text)}.`)
 
 /** The names of people, cut; of more than `most` people the first names and the number of the others. */
 export function peopleList(people: readonly Pick<Person, 'displayName'>[], type: 'and' | 'or', most = 5): string {
@@ -137,13 +152,20 @@ export function moment(at: string, viewer: Viewer, style: 'day' | 'full'): strin
     : formatDate(date, viewer, parts(style, !sameYear(date, viewer)))
 }
 
+/** A moment after "since" or "until": some languages need an article before a day, but not before a time. */
+export function bound(of: 'since' | 'until', at: string, viewer: Viewer, style: 'day' | 'full'): string {
+  const day = (date: Date): string => formatOf(viewer, { dateStyle: 'short' }, 'sv').format(date)
+  const isToday = day(new Date(at)) === day(viewer.now)
+  return format(strings.bound[of][isToday ? 'time' : 'day'], { at: moment(at, viewer, style) })
+}
+
 /** Since when something waits: the time if it is today, else "yesterday" or the day. */
 export function sinceDay(at: string, viewer: Viewer): string {
   const day = (moment: Date): string => formatOf(viewer, { dateStyle: 'short' }, 'sv').format(moment)
   const isYesterday = Date.parse(day(viewer.now)) - Date.parse(day(new Date(at))) === 86_400_000
   return isYesterday
     ? new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }).format(-1, 'day')
-    : moment(at, viewer, 'day')
+    : bound('since', at, viewer, 'day')
 }
 
 /** An hour of the day, 0 to 23, as the viewer's clock shows it. */
