@@ -30,9 +30,12 @@ const onRequest = ['scale', 'soak']
 /**
  * `npm run bench`: prints figures of this machine, each with a floor or a limit, and writes them to
  * `docs/performance.md`. `npm run bench -- reads turns` measures only these parts and leaves the others unchanged. Prints
- * the change since the last recorded run. A worse figure never changes the exit code: machines and their load differ.
+ * the change since the last recorded run; with `--compare` it writes nothing. A worse figure never changes the exit code:
+ * machines and their load differ.
  */
-async function main(wanted: readonly string[]): Promise<void> {
+async function main(args: readonly string[]): Promise<void> {
+  const onlyCompares = args.includes('--compare')
+  const wanted = args.filter((one) => one !== '--compare')
   const unknown = wanted.filter((name) => !(name in parts))
   if (unknown.length > 0)
     throw new Error(`Unknown part: ${unknown.join(', ')}. The parts are ${Object.keys(parts).join(', ')}.`)
@@ -46,8 +49,10 @@ async function main(wanted: readonly string[]): Promise<void> {
     try {
       const report = await measure(folder)
       const change = compareWithRecord(name, report.rows)
-      writeReport(name, report)
-      record(name, report.rows)
+      if (!onlyCompares) {
+        writeReport(name, report)
+        record(name, report.rows)
+      }
       rows.push(...report.rows.map((row, index) => [...row, ...(change.cells[index] ?? [])]))
       worse.push(...change.worse)
     } finally {
@@ -56,7 +61,11 @@ async function main(wanted: readonly string[]): Promise<void> {
     console.log(`${name}: took ${((performance.now() - begin) / 1000).toFixed(0)} s`)
   }
   console.log(table([...head, ...comparison], rows))
-  if (worse.length > 0) console.log(`\nMore than 20 % worse than in the last run:\n${worse.join('\n')}`)
+  const verdict =
+    worse.length > 0
+      ? `More than 20 % worse than in the last run:\n${worse.join('\n')}`
+      : 'Nothing is more than 20 % worse than in the last run.'
+  console.log(`\n${verdict}`)
 }
 
 async function inPlaces(

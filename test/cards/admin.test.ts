@@ -102,7 +102,7 @@ describe('the confirmation of an admin', () => {
     const { requestId } = mailboxes.refused
     expect(actionsOf(card)).toMatchObject([
       { title: 'Retry', verb: 'admin.retry', data: { requestId } },
-      { title: 'Later', data: { msteams: { value: 'admin queue' } } },
+      { title: 'Back', data: { msteams: { value: 'admin queue' } } },
     ])
   })
 

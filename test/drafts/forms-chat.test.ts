@@ -81,7 +81,7 @@ describe('the form of a template', () => {
     })
     for (const id of ['country', 'companyName', 'roomMailboxMetadata.hasWhiteboard', 'permissions.SendAs'])
       expect(inputOf(form, id), id).toBeUndefined()
-    expect(textOf(form)).toContain('Set by the template: Country Switzerland')
+    expect(textOf(form)).toContain('Set by the template: Country: Switzerland')
     expect(textOf(form)).not.toContain('Contoso AG')
   })
 

@@ -64,6 +64,11 @@ describe('metadata without a person', () => {
     expect(mentions(withoutPerson(of(zoe.id), known), known)).toBe(false)
   })
 
+  it('is not in the reasons of refusals either', () => {
+    const of = (name: string) => ({ faults: [{ reason: { key: 'personBlocked', facts: { name } } }] })
+    expect(withoutPerson(of(zoe.displayName), known)).toEqual(of(erasedName))
+  })
+
   it('keeps other people’s addresses, longer names that contain theirs, and all other values', () => {
     const metadata = {
       a: 'a.zv@contoso.example, zv@contoso.example.org, zv2@contoso.example, xzv@contoso.example',

@@ -56,6 +56,8 @@ const page = `<!doctype html><meta charset="utf-8"><style>
       const right = box.getBoundingClientRect().right
       for (const element of box.querySelectorAll('*')) {
         if (element.getBoundingClientRect().right > right + 1) window.faults.push(name + ': ' + element.className)
+        if (element.tagName === 'BUTTON' && element.getBoundingClientRect().right > right - ${themes.light.spacing.padding} + 0.1)
+          window.faults.push(name + ': button beyond the padding ' + element.textContent)
         if (element.scrollWidth > element.clientWidth + 1 && element.tagName === 'BUTTON')
           window.faults.push(name + ': cut button ' + element.textContent)
       }

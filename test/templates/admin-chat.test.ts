@@ -44,8 +44,8 @@ describe('admin templates', () => {
     const one = await created({ name: 'Front desk' })
     const shown = textOf(await startBot(world).types('sam', 'admin templates show front desk'))
     for (const part of [
-      ...['group Site approvers', 'Kim Lee', 'at most 2 open per person', 'text, required', 'custom attribute 1'],
-      ...['default Zürich', 'always no', '‹city:3›-‹input›-‹counter:3›', 'Apollo (Zürich)', 'zur-apollo-001@'],
+      ...['group Site approvers', 'Kim Lee', 'at most 2 open per person', 'text · required', 'custom attribute 1'],
+      ...['default Zürich', 'always no', '‹city:3›-‹name›-‹counter:3›', 'Apollo (Zürich)', 'zur-apollo-001@'],
       ...['at most 50,000 MB', '2 of Dana Fox, Kim Lee', 'hooks.contoso.example', 'mailbox.provisioned'],
     ])
       expect(shown).toContain(part)

@@ -15,7 +15,7 @@ import {
   waitingFor,
 } from '../../core/index.ts'
 import { format, strings, type Values } from '../shared/messages.ts'
-import { cut, fullMoment, listOf, longest, moment, peopleList, shortName, type Viewer } from '../shared/texts.ts'
+import { bound, cut, fullMoment, listOf, longest, moment, peopleList, shortName, type Viewer } from '../shared/texts.ts'
 
 /** A sentence about a stage; an important one is bold. */
 export const line = z.strictObject({ text: z.string(), weight: z.enum(['Default', 'Bolder']) })
@@ -32,9 +32,9 @@ const lineOf = (message: string, values: Values, weight: Line['weight'] = 'Defau
   weight,
 })
 
-/** The last day of an absence, whose end may be the midnight after it. */
+/** Until when an absence lasts: its last day, whose end may be the midnight after it. */
 export const endDay = (until: string, viewer: Viewer): string =>
-  moment(new Date(Date.parse(until) - 1).toISOString(), viewer, 'day')
+  bound('until', new Date(Date.parse(until) - 1).toISOString(), viewer, 'day')
 
 const isStanding = ({ until }: StandIn, viewer: Viewer): boolean =>
   until === undefined || until > viewer.now.toISOString()

@@ -58,17 +58,26 @@ export function linesOfBasis(
   const texts = strings.basedOn.approval
   const values = {
     reference,
-    name: ended?.by?.id === viewerId ? strings.approval.you : cut(ended?.by?.displayName ?? '', longest.name),
+    name: cut(ended?.by?.displayName ?? '', longest.name),
     comment: cut(ended?.comment ?? '', longest.text),
     changed: namesText(request, basedOn),
   }
-  const ending = how === 'repeat' ? 'repeat' : endingOf(ended)
+  const end = how === 'repeat' ? 'repeat' : endingOf(ended)
+  const ending = ended?.by?.id === viewerId && end in ofYou ? ofYou[end as keyof typeof ofYou] : end
   const change = changed.length > 0 ? texts.changed : texts.same
   return [texts[ending], ...(isListed ? [] : [change])].map((sentence) => ({
     text: format(sentence, values),
     weight: 'Default',
   }))
 }
+
+/** The endings that name a person, and those that say "you". */
+const ofYou = {
+  rejectedWith: 'rejectedByYouWith',
+  rejectedBy: 'rejectedByYou',
+  cancelledWith: 'cancelledByYouWith',
+  cancelledBy: 'cancelledByYou',
+} as const
 
 function endingOf(ended: BasedOn['ended']) {
   if (ended?.status === 'rejected') {

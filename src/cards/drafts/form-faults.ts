@@ -70,8 +70,20 @@ const bounds = ['too-small', 'too-large', 'too-long']
 
 function boundText(code: string, bound: string): string {
   if (bounds.includes(code) && /^\d+$/.test(bound)) return quantity(Number(bound))
+  if (code === 'characters') return charactersText(bound)
   return isDay(bound) ? dayOf(bound) : bound
 }
+
+/** Characters that are not allowed, each in quotes. The API writes a space as “ ”. */
+const charactersText = (characters: string): string =>
+  listOf(
+    characters
+      .replace('“ ”', '\u0000')
+      .split(' ')
+      .filter((one) => one !== '')
+      .map((one) => (one === '\u0000' ? strings.error.space : format(strings.error.quoted, { character: one }))),
+    'unit',
+  )
 
 /**
  * The text of a fault. A code can have more exact texts for one input or for a suggestion; without a text, the reason's

@@ -11,10 +11,11 @@ import {
   type Template,
   writtenText,
 } from '../../core/index.ts'
+import { countryName } from '../requests/request-facts.ts'
 import { plain, toFix, toKnow } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
-import { cut, listOf, longest, quantity } from '../shared/texts.ts'
+import { cut, listOf, longest, quantity, unlike } from '../shared/texts.ts'
 import { faultsOfForm, formFaults, partsOf } from './form-faults.ts'
 import { basisOf, formInput, type RequestForm, withChosen } from './form-input.ts'
 import { mailboxForm } from './mailbox-form.ts'
@@ -166,16 +167,18 @@ function shownInput(id: string, { kind }: Template, ids: readonly string[]): str
 /** These hold ids, which people do not understand. */
 const peopleProperties: readonly string[] = ['owners', 'primaryOwner', 'secondaryOwner']
 
-/** The values that the template sets and shows: "Set by the template: City Zürich". */
+/** The values that the template sets and shows: "Set by the template: City: Zürich". */
 function decidedBy({ properties }: Template, label: (id: string) => string): string {
   const decided = Object.entries(properties).flatMap(([id, { shown, fixed }]) => {
     const isNothing = fixed === undefined || fixed === false || fixed === ''
     if (!shown || isNothing || peopleProperties.includes(id)) return []
-    const value = fixed === true ? '' : Array.isArray(fixed) ? listOf(fixed, 'unit') : decidedValue(fixed)
-    return [format(strings.form.decidedOne, { label: label(id), value }).trim()]
+    const value = fixed === true ? '' : Array.isArray(fixed) ? listOf(fixed, 'unit') : decidedValue(id, fixed)
+    return [value === '' ? label(id) : format(strings.form.decidedOne, { label: label(id), value })]
   })
-  return decided.length === 0 ? '' : cut(format(strings.form.decided, { list: listOf(decided, 'unit') }), longest.text)
+  return decided.length === 0 ? '' : cut(format(strings.form.decided, { list: unlike(decided) }), longest.text)
 }
 
-const decidedValue = (fixed: string | number | boolean): string =>
-  typeof fixed === 'number' ? quantity(fixed) : String(fixed)
+function decidedValue(id: string, fixed: string | number | boolean): string {
+  if (typeof fixed === 'number') return quantity(fixed)
+  return id === 'country' ? countryName(String(fixed)) : String(fixed)
+}

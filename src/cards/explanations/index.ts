@@ -20,6 +20,7 @@ import { look, looks, shownState } from '../shared/look.ts'
 import { format, restText, strings, type Values } from '../shared/messages.ts'
 import { type CardJson, defineCard, firstThatFits, type ViewOf } from '../shared/render.ts'
 import {
+  bound,
   cut,
   duration,
   inUnit,
@@ -103,6 +104,7 @@ const isQuick = ({ code, facts }: Explanation): boolean =>
 /** How moments, lengths of time, people and facts are written for the reader. */
 interface ExplanationWriting {
   moment(at: string): string
+  bound(of: 'since' | 'until', at: string): string
   duration(seconds: number): string
   people(people: readonly Person[], isWaiting: boolean): string
   fact(name: string, value: string | number, facts: ExplanationLine['facts']): string
@@ -117,7 +119,7 @@ export function explanationText(line: ExplanationLine, writing: ExplanationWriti
 function valuesOf({ code, at, stage, people = [], facts }: ExplanationLine, writing: ExplanationWriting): Values {
   const written = ([name, value]: [string, string | number]) => {
     if (name === 'seconds') return [name, writing.duration(Number(value))] as const
-    if (name === 'since' || name === 'until') return [name, writing.moment(String(value))] as const
+    if (name === 'since' || name === 'until') return [name, writing.bound(name, String(value))] as const
     return [name, writing.fact(name, value, facts)] as const
   }
   return {
@@ -131,6 +133,7 @@ function valuesOf({ code, at, stage, people = [], facts }: ExplanationLine, writ
 /** For the viewer: their time zone and language, the labels of fields and steps, and our texts for problems. */
 const writingOf = (request: Request, viewer: Viewer): ExplanationWriting => ({
   moment: (at) => moment(at, viewer, 'full'),
+  bound: (of, at) => bound(of, at, viewer, 'full'),
   duration: (seconds) => duration(seconds * 1000),
   // One decision of several people is enough for the rule `any`.
   people: (people, isWaiting) =>
@@ -170,6 +173,7 @@ const units = [
 /** As the API writes it: moments are ISO 8601, and facts are as they are recorded. */
 export const plainExplanation: ExplanationWriting = {
   moment: (at) => at,
+  bound: (_, at) => at,
   duration(seconds) {
     if (seconds < 1) return 'less than a second'
     const [length, unit] = units.find(([each]) => seconds >= 2 * each) ?? ([1, 'second'] as const)

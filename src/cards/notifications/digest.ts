@@ -99,7 +99,7 @@ export function digestView(digest: Digest, setting: DigestSetting, viewer: Viewe
         ? strings.digest.offForAll
         : format(isOn ? strings.digest.on : strings.digest.off, {
             at: hourOf(hour, viewer),
-            reminder: reminderText(setting),
+            reminder: withoutText(setting),
           }),
     switches: hour === null ? '' : isOn ? 'off' : 'on',
   }
@@ -142,6 +142,12 @@ const reminderText = ({ remindAfterHours: hours }: DigestSetting): string =>
   hours > 0
     ? format(strings.digestChoice.reminder, { after: duration(hours * hourMilliseconds) })
     : strings.digestChoice.noReminder
+
+/** What the viewer would get instead of the digest. */
+const withoutText = ({ remindAfterHours: hours }: DigestSetting): string =>
+  hours > 0
+    ? format(strings.digest.without, { after: duration(hours * hourMilliseconds) })
+    : strings.digest.withoutReminders
 
 /** Whether the viewer gets the digest, and at which hour. */
 export function digestChoiceView(setting: DigestSetting, viewer: Viewer): ViewOf<typeof digestChoiceCard> {

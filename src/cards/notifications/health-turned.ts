@@ -4,7 +4,7 @@ import { healthRow, healthRowOf } from '../operations/admin-health.ts'
 import { look, looks, toFix, toKnow } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
-import { duration, listOf, moment, type Viewer } from '../shared/texts.ts'
+import { bound, duration, listOf, type Viewer } from '../shared/texts.ts'
 
 export const healthTurnedCard = defineCard({
   name: 'health-turned',
@@ -32,7 +32,7 @@ export function healthTurnedView(notice: HealthNotice, viewer: Viewer): ViewOf<t
   const isRenewed = subject === 'renewed' || subject === 'renewedOne'
   const texts = strings.health.turned
   const isOfCredentials = subject !== turned
-  const at = (when: string | null) => (when === null ? '' : moment(when, viewer, 'full'))
+  const at = (of: 'since' | 'until', when: string | null) => (when === null ? '' : bound(of, when, viewer, 'full'))
   const namesOf = (all: readonly HealthPart[]) =>
     listOf([...new Set(all.map(({ name }) => strings.health.part[name]))], 'and')
   const names = namesOf(parts)
@@ -40,13 +40,16 @@ export function healthTurnedView(notice: HealthNotice, viewer: Viewer): ViewOf<t
   return {
     subject,
     look: subject === 'renewedOne' ? toKnow : isRed || turned === 'less' ? toFix : looks.succeeded,
-    since: format(texts.since, { since: at(isRed ? since : until) }),
+    since: format(texts.since, { since: at('since', isRed ? since : until) }),
     means: subject === 'well' || isRenewed ? '' : texts.means[subject],
     others:
       others.length === 0
         ? ''
         : format(isOfCredentials ? texts.othersExpire : texts.others, { parts: namesOf(others) }),
-    took: subject === 'well' ? format(texts.wellMeans, { ...took, since: at(since), until: at(until) }) : '',
+    took:
+      subject === 'well'
+        ? format(texts.wellMeans, { ...took, since: at('since', since), until: at('until', until) })
+        : '',
     parts: isRed ? parts.map((part) => brief(part, viewer)) : [],
     was: isRed || names === '' ? '' : format(isRenewed ? texts.renewed : texts.was, { parts: names }),
   }

@@ -4,7 +4,7 @@ import { type Look, look, plain, toFix, toKnow } from '../shared/look.ts'
 import { commandName, format, strings } from '../shared/messages.ts'
 import { reasonText } from '../shared/reasons.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
-import { cut, helpersOf, longest, moment, peopleList, sentenceCase, type Viewer } from '../shared/texts.ts'
+import { begun, cut, helpersOf, longest, moment, peopleList, type Viewer } from '../shared/texts.ts'
 
 type Typed =
   | 'newRequest'
@@ -187,7 +187,7 @@ export function noticeView(notice: Notice, viewer: Viewer): ViewOf<typeof notice
     trace: notice.traceId ? format(strings.notice.trace, { traceId: notice.traceId }) : '',
     // A command that changes something is not one tap away.
     suggestion: code === 'unknownCommand' ? suggestion : '',
-    suggestionTitle: code === 'unknownCommand' ? sentenceCase(suggestion) : '',
+    suggestionTitle: code === 'unknownCommand' ? begun(suggestion) : '',
     requestId: retry?.requestId ?? requestId,
     version: retry?.version ?? 0,
     retry: retry?.verb ?? '',

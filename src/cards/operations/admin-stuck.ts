@@ -12,7 +12,7 @@ import { format, keysOf, restText, strings } from '../shared/messages.ts'
 import { paged, pageOf } from '../shared/paging.ts'
 import { reasonText } from '../shared/reasons.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
-import { cut, longest, moment, shortName, time, type Viewer } from '../shared/texts.ts'
+import { cut, longest, moment, sentence, shortName, time, type Viewer } from '../shared/texts.ts'
 
 export const adminStuckCard = defineCard({
   name: 'admin-stuck',
@@ -152,5 +152,5 @@ const jobRow = ({ letterId, job, request, problem, at }: GivenUpJob, viewer: Vie
       })
     : '',
   gaveUpAt: moment(at.toISOString(), viewer, 'full'),
-  problem: cut(reasonText(problem), longest.text),
+  problem: cut(sentence(reasonText(problem)), longest.text),
 })

@@ -4,7 +4,7 @@ import { faultLine, faultsOfForm, partsOf } from '../drafts/form-faults.ts'
 import { look, looks, plain, toFix } from '../shared/look.ts'
 import { commandName, format, keysOf, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
-import { cut, dayOf, isDay, longest, moment, quantity, type Viewer } from '../shared/texts.ts'
+import { bound, cut, dayOf, isDay, longest, quantity, type Viewer } from '../shared/texts.ts'
 
 /** The possible people for an admin's command: nobody was named, nobody was found, or several match. */
 interface PersonChoice {
@@ -78,7 +78,7 @@ const nothing: Omit<View, 'step' | 'heading' | 'look'> = {
 export function adminExportView(now: ExportNow, viewer: Viewer): View {
   if (now.step === 'form') return { ...nothing, ...formOf(now) }
   const texts = strings.export
-  const until = format(texts.until, { time: moment(now.offer.until, viewer, 'full') })
+  const until = format(texts.until, { time: bound('until', now.offer.until, viewer, 'full') })
   if (now.step === 'person') {
     const { person, url } = now.offer
     const name = cut(person.displayName || person.id, longest.title)
@@ -100,7 +100,10 @@ export function adminExportView(now: ExportNow, viewer: Viewer): View {
     look: looks.succeeded,
     until,
     days: format(from === to ? texts.day : texts.range, { from: dayOf(from), to: dayOf(to) }),
-    counts: format(texts.counts, { requests: quantity(requests), entries: quantity(entries) }),
+    counts: format(from === to ? texts.countsOfDay : texts.counts, {
+      requests: quantity(requests),
+      entries: quantity(entries),
+    }),
     links: links.map((link) => ({ name: nameOf(link), url: link.url })),
   }
 }

@@ -18,6 +18,7 @@ import { paged, pageOf } from '../shared/paging.ts'
 import { problemSentence } from '../shared/reasons.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
 import {
+  bound,
   cut,
   decidersOf,
   duration,
@@ -157,7 +158,7 @@ function atWork({ request, attention, nextTryAt }: Parameters<typeof reasonOf>[0
   const problem = next?.problem ? cut(problemSentence(next.problem), longest.text) : ''
   if (!attention) return { why: 'creating', value: step }
   if (attention.why === 'late') {
-    const since = next?.startedAt === undefined ? '' : moment(next.startedAt, viewer, 'full')
+    const since = next?.startedAt === undefined ? '' : bound('since', next.startedAt, viewer, 'full')
     return {
       why: 'late',
       value: format(problem ? strings.queue.late.last : strings.queue.late.now, { since, problem }),

@@ -29,7 +29,7 @@ import { askedAddress, outlookLink, siteAddress, withoutScheme } from '../shared
 import { look, looks, shownState, toFix, toKnow } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
 import { type CardJson, defineCard, firstThatFits, type ViewOf } from '../shared/render.ts'
-import { cut, fullMoment, longest, moment, shortName, type Viewer } from '../shared/texts.ts'
+import { bound, cut, fullMoment, longest, moment, shortName, type Viewer } from '../shared/texts.ts'
 import { titleOf } from './about-request.ts'
 import { addressForm, addressFormView, type TypedAddress } from './address-form.ts'
 import { checkRow, checkRowsOf } from './checks.ts'
@@ -230,7 +230,7 @@ function delayedOf({ problem }: RequestStep, { isAdmin }: Viewer, own: boolean) 
 function timesOf(step: RequestStep | undefined, viewer: Viewer): { since: string; until: string } {
   if (step?.startedAt === undefined) return { since: '', until: '' }
   const until = new Date(Date.parse(step.startedAt) + longestSiteWait * 1000).toISOString()
-  return { since: moment(step.startedAt, viewer, 'full'), until: moment(until, viewer, 'full') }
+  return { since: bound('since', step.startedAt, viewer, 'full'), until: bound('until', until, viewer, 'full') }
 }
 
 /** Whether the requester must choose other people. An admin has other buttons. */

@@ -151,7 +151,7 @@ function propertyFact(of: DescribedMailbox, id: MailboxInputId): Fact[] {
 }
 
 /** A country by its name, from a name or a code. */
-function countryName(typed: string): string {
+export function countryName(typed: string): string {
   const code = countryCode(typed)
   return code === undefined ? typed : (new Intl.DisplayNames(locale, { type: 'region' }).of(code) ?? typed)
 }

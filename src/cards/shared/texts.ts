@@ -92,6 +92,16 @@ const lists = { and: 'conjunction', or: 'disjunction', unit: 'unit' } as const
 export const listOf = (names: readonly string[], type: keyof typeof lists): string =>
   new Intl.ListFormat(strings.locale, { type: lists[type] }).format(names)
 
+/** Unlike parts of one line: "Everybody · 1 approval". Empty parts are left out. */
+export const unlike = (parts: readonly string[]): string => parts.filter((part) => part !== '').join(' · ')
+
+/** A text that begins a line: its first letter is a capital. */
+export const begun = (text: string): string =>
+  text.replace(/^\p{Ll}/u, (first) => first.toLocaleUpperCase(strings.locale))
+
+/** A text that stands alone as a sentence. */
+export const sentence = (text: string): string => (/[.!?…]["”“»]?$/u.test(text) ? begun(text) : `${begun(text)}.`)
+
 /** The names of people, cut; of more than `most` people the first names and the number of the others. */
 export function peopleList(people: readonly Pick<Person, 'displayName'>[], type: 'and' | 'or', most = 5): string {
   return shortList(people.map(shortName), type, most)
@@ -147,9 +157,12 @@ export function moment(at: string, viewer: Viewer, style: 'day' | 'full'): strin
     : formatDate(date, viewer, parts(style, !sameYear(date, viewer)))
 }
 
-/** A phrase as a sentence of its own: with a capital letter. */
-export const sentenceCase = (phrase: string): string =>
-  phrase.charAt(0).toLocaleUpperCase(strings.locale) + phrase.slice(1)
+/** A moment after "since" or "until": some languages need an article before a day, but not before a time. */
+export function bound(of: 'since' | 'until', at: string, viewer: Viewer, style: 'day' | 'full'): string {
+  const day = (date: Date): string => formatOf(viewer, { dateStyle: 'short' }, 'sv').format(date)
+  const isToday = day(new Date(at)) === day(viewer.now)
+  return format(strings.bound[of][isToday ? 'time' : 'day'], { at: moment(at, viewer, style) })
+}
 
 /** Since when something waits: the time if it is today, else "yesterday" or the day. */
 export function sinceDay(at: string, viewer: Viewer): string {
@@ -157,7 +170,7 @@ export function sinceDay(at: string, viewer: Viewer): string {
   const isYesterday = Date.parse(day(viewer.now)) - Date.parse(day(new Date(at))) === 86_400_000
   return isYesterday
     ? new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }).format(-1, 'day')
-    : moment(at, viewer, 'day')
+    : bound('since', at, viewer, 'day')
 }
 
 /** An hour of the day, 0 to 23, as the viewer's clock shows it. */

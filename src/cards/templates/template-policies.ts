@@ -10,16 +10,18 @@ import {
 import { fieldName } from '../decisions/stage-texts.ts'
 import { described, type Fact } from '../shared/facts.ts'
 import { format, locale, strings } from '../shared/messages.ts'
-import { cut, listOf, longest, quantity } from '../shared/texts.ts'
+import { cut, listOf, longest, quantity, unlike } from '../shared/texts.ts'
 
 type Names = TemplateReport['names']
 /** How many names a line shows; the others are counted. */
 const maxNames = 6
 
 const fact = (label: string, parts: readonly string[]): Fact[] => {
-  const known = parts.filter((part) => part !== '')
-  return known.length === 0 ? [] : described(label, listOf(known, 'unit'))
+  const value = unlike(parts)
+  return value === '' ? [] : described(label, value)
 }
+/** Like values as one part of a fact. */
+const alike = (values: readonly string[]): string => listOf(values, 'unit')
 const short = (parts: readonly string[]): string[] =>
   parts.length <= maxNames
     ? [...parts]
@@ -38,9 +40,9 @@ export function useFacts({ template, names }: TemplateReport): Fact[] {
         ]
   const { openPerPerson, resources } = template.quota
   return [
-    ...fact(strings.catalogue.label.who, who.length === 0 ? [strings.catalogue.nobody] : short(who)),
+    ...fact(strings.catalogue.label.who, [who.length === 0 ? strings.catalogue.nobody : alike(short(who))]),
     ...fact(strings.catalogue.label.default, template.default ? [strings.catalogue.isDefault] : []),
-    ...fact(strings.catalogue.label.languages, Object.keys(template.localised).map(languageOf)),
+    ...fact(strings.catalogue.label.languages, [alike(Object.keys(template.localised).map(languageOf))]),
     ...fact(strings.catalogue.label.quota, [
       openPerPerson === undefined ? '' : format(strings.catalogue.openPerPerson, { count: quantity(openPerPerson) }),
       resources === undefined ? '' : format(strings.catalogue.resources, { count: quantity(resources) }),
@@ -63,7 +65,7 @@ export const questionFacts = ({ template: { fields } }: TemplateReport): Fact[] 
     fact(cut(label, longest.name), [
       strings.catalogue.type[type],
       required ? strings.catalogue.required : '',
-      ...short(choices.map(({ title }) => title)),
+      alike(short(choices.map(({ title }) => title))),
       pattern === undefined ? '' : format(strings.catalogue.pattern, { pattern }),
       minimum === undefined ? '' : format(strings.catalogue.least, { value: boundOf(minimum) }),
       maximum === undefined ? '' : format(strings.catalogue.most, { value: boundOf(maximum) }),
@@ -94,7 +96,7 @@ export function propertyFacts({ template }: TemplateReport): Fact[] {
         rule.shown ? '' : strings.catalogue.notAsked,
       ]),
     ),
-    ...fact(strings.catalogue.label.notAsked, short(hidden)),
+    ...fact(strings.catalogue.label.notAsked, [alike(short(hidden))]),
   ]
 }
 
@@ -112,8 +114,8 @@ export function nameFacts({ template: { kind, naming }, example }: TemplateRepor
   return [
     ...rules,
     ...fact(strings.catalogue.label.name, around),
-    ...fact(strings.catalogue.label.blocked, short(blockedWords)),
-    ...fact(strings.catalogue.label.reservedNames, short(allowReservedNames)),
+    ...fact(strings.catalogue.label.blocked, [alike(short(blockedWords))]),
+    ...fact(strings.catalogue.label.reservedNames, [alike(short(allowReservedNames))]),
     ...fact(strings.catalogue.label.formerAddresses, allowFormerAddresses ? [strings.catalogue.givenAtOnce] : []),
     ...(example && example.displayName !== example.typed
       ? fact(strings.catalogue.label.exampleName, [example.displayName])
@@ -139,10 +141,10 @@ export function limitFacts({ template: { limits, labels } }: Pick<TemplateReport
     ),
     ...fact(strings.catalogue.label.access, [
       permissionsMaximum === undefined ? '' : format(strings.catalogue.people, { count: quantity(permissionsMaximum) }),
-      ...(accessLevels ?? []).map((level) => strings.field[`permissions.${level}`]),
+      alike((accessLevels ?? []).map((level) => strings.field[`permissions.${level}`])),
     ]),
     ...fact(strings.field.labelId, [
-      ...allowed.map(({ name }) => name),
+      alike(allowed.map(({ name }) => name)),
       usualName === undefined ? '' : format(strings.catalogue.default, { value: usualName }),
     ]),
   ]
@@ -208,10 +210,16 @@ function conditionText(one: Condition, template: Template): string {
 
 /** The receiver of the template's webhook: only its host, and never the secret. */
 export const webhookFacts = ({ template: { webhook } }: TemplateReport): Fact[] =>
-  webhook === null ? [] : fact(strings.catalogue.label.webhook, [new URL(webhook.url).host, ...webhook.events])
+  webhook === null ? [] : fact(strings.catalogue.label.webhook, [new URL(webhook.url).host, alike(webhook.events)])
 
 /** Only the path of a site: its whole address is wider than a phone. */
 const addressInShort = (address: string): string => (URL.canParse(address) ? new URL(address).pathname : address)
 
+const tokenName = (token: string): string => {
+  const names: Readonly<Record<string, string>> = strings.names.part
+  return (Object.hasOwn(names, token) && names[token]) || token
+}
+
 /** Shows tokens as ‹input›: braces on a card would look like an unfilled placeholder. */
-const patternText = (pattern: string): string => pattern.replace(/\{([^{}]*)\}/g, '‹$1›')
+const patternText = (pattern: string): string =>
+  pattern.replace(/\{([^{}]*)\}/g, (_, token: string) => `‹${tokenName(token)}›`)

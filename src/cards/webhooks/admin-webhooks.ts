@@ -16,7 +16,7 @@ import { look, looks, marks, plain, rowLook, toFix, toKnow } from '../shared/loo
 import { format, strings } from '../shared/messages.ts'
 import { paged, pagesAround } from '../shared/paging.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
-import { longest, moment, quantity, quickness, sentenceCase, time, type Viewer } from '../shared/texts.ts'
+import { begun, bound, longest, moment, quantity, quickness, time, type Viewer } from '../shared/texts.ts'
 import { signed } from '../templates/admin-templates.ts'
 
 /** The result of an attempt: "503, an error in the receiver". */
@@ -44,7 +44,10 @@ export function stateOf({ state, endpoint, last, counts }: WebhookReceiver, view
   const at = (moments: string | null) => (moments === null ? '' : moment(moments, viewer, 'full'))
   if (state === 'off')
     return format(reason === 'gone' ? strings.webhooks.state.gone : strings.webhooks.state.dead, { at: at(disabledAt) })
-  if (state === 'waits') return format(strings.webhooks.state.waits, { at: at(waitsUntil) })
+  if (state === 'waits')
+    return format(strings.webhooks.state.waits, {
+      at: waitsUntil === null ? '' : bound('until', waitsUntil, viewer, 'full'),
+    })
   if (state === 'failing') return format(strings.webhooks.state.failing, { at: at(failingSince) })
   return last === undefined && counts.pending === 0 ? strings.webhooks.state.unused : strings.webhooks.state.well
 }
@@ -213,9 +216,7 @@ export function adminWebhookView(
   const asks = news.kind === 'askOn' ? 'on' : news.kind === 'askResend' ? 'resend' : ''
   const latest =
     last &&
-    sentenceCase(
-      format(strings.webhooks.lastShort, { at: moment(last.at, viewer, 'full'), answer: answerOf(last.status) }),
-    )
+    begun(format(strings.webhooks.lastShort, { at: moment(last.at, viewer, 'full'), answer: answerOf(last.status) }))
   return {
     at: time(viewer),
     ...heading(news),

@@ -7,7 +7,7 @@ import { reduced } from './retention.ts'
 type Json = Readonly<Record<string, unknown>>
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Keys whose values are addresses or ids of resources, not texts about a person. */
+/** Keys whose values are addresses or ids of resources, not texts about a person. A reason's fact `name` may be a person's name. */
 const structural: readonly string[] = ['address', 'alias', 'aliasAddress', 'url', 'name', 'domain', 'code', 'status']
 /** Shorter names are not searched for: they could be a part of other names and texts. */
 export const shortestName = 4
@@ -32,8 +32,8 @@ interface Place {
 export const withoutPerson = (value: unknown, person: KnownPerson, key = ''): unknown =>
   without(value, person, within({ key: '', isFree: false }, key))
 
-const within = ({ isFree }: Place, key: string): Place => ({
-  key,
+const within = ({ key: parent, isFree }: Place, key: string): Place => ({
+  key: parent === 'facts' && key === 'name' ? 'facts.name' : key,
   isFree: isFree || key === 'metadata' || key.startsWith('metadata.'),
 })
 
