@@ -160,7 +160,7 @@ async function replicaRows(places: Places, { replicas }: ScaleSizes): Promise<Ro
   })
 }
 
-/** Stores chats of people who are asked for a decision. */
+/** Stores chats of people who have a decision to make. */
 async function fillChats(place: Place, count: number, serviceUrl: string): Promise<void> {
   // Locales whose weekend is not today: on a weekend nobody gets a summary.
   const locale = [0, 6].includes(new Date().getDay()) ? 'fa-IR' : 'en-GB'
@@ -262,7 +262,7 @@ interface Comparison {
   readonly services: Pair<RunningService>
   readonly callsOf: (url: string, size: Size) => Calls
   readonly rounds: number
-  /** What the small service has. */
+  /** The values of the small service. */
   readonly what: string
   readonly named: (figure: string) => string
 }

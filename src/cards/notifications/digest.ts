@@ -143,7 +143,7 @@ const reminderText = ({ remindAfterHours: hours }: DigestSetting): string =>
     ? format(strings.digestChoice.reminder, { after: duration(hours * hourMilliseconds) })
     : strings.digestChoice.noReminder
 
-/** What the viewer would get instead of the digest. */
+/** The cards that the viewer would get instead of the digest. */
 const withoutText = ({ remindAfterHours: hours }: DigestSetting): string =>
   hours > 0
     ? format(strings.digest.without, { after: duration(hours * hourMilliseconds) })

@@ -99,7 +99,7 @@ export const unlike = (parts: readonly string[]): string => parts.filter((part) 
 export const begun = (text: string): string =>
   text.replace(/^\p{Ll}/u, (first) => first.toLocaleUpperCase(strings.locale))
 
-/** A text that stands alone as a sentence. */
+/** A text as a sentence of its own: with a capital and a full stop. */
 export const sentence = (text: string): string => (/[.!?…]["”“»]?$/u.test(text) ? begun(text) : `${begun(text)}.`)
 
 /** The names of people, cut; of more than `most` people the first names and the number of the others. */

@@ -26,7 +26,7 @@ export const templateToWrite = template
   .extend({ webhook: webhookSubscription.partial({ secret: true }).nullable().default(null) })
 const shownTemplate = z.union([templateForAdmins, templateForUsers])
 
-/** What admins and users see of a stored template, which does not change. Kept, because checking it takes a millisecond. */
+/** The views of stored templates for admins and for users. A stored template does not change, and each view takes a millisecond. */
 const shown = { admins: new WeakMap<Template, ShownTemplate>(), users: new WeakMap<Template, ShownTemplate>() }
 type ShownTemplate = z.input<typeof shownTemplate>
 
