@@ -4,7 +4,7 @@ import { type Look, look, plain, toFix, toKnow } from '../shared/look.ts'
 import { commandName, format, strings } from '../shared/messages.ts'
 import { reasonText } from '../shared/reasons.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
-import { begun, cut, helpersOf, longest, moment, peopleList, type Viewer } from '../shared/texts.ts'
+import { cut, helpersOf, longest, moment, peopleList, type Viewer } from '../shared/texts.ts'
 
 type Typed =
   | 'newRequest'
@@ -142,7 +142,6 @@ export const noticeCard = defineCard({
     /** The command that a button types; `''` without one. */
     suggestion: z.string(),
     /** The title of this button. */
-    suggestionTitle: z.string(),
     requestId: z.string(),
     version: z.int(),
     retry: z.enum(['', ...retryVerbs]),
@@ -187,7 +186,6 @@ export function noticeView(notice: Notice, viewer: Viewer): ViewOf<typeof notice
     trace: notice.traceId ? format(strings.notice.trace, { traceId: notice.traceId }) : '',
     // A command that changes something is not one tap away.
     suggestion: code === 'unknownCommand' ? suggestion : '',
-    suggestionTitle: code === 'unknownCommand' ? begun(suggestion) : '',
     requestId: retry?.requestId ?? requestId,
     version: retry?.version ?? 0,
     retry: retry?.verb ?? '',
