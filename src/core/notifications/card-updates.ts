@@ -85,14 +85,17 @@ export async function refreshCards(
   if (failures.length > 0) throw retryable ?? failures[0]
 }
 
-/** Updates the cards of waiting requests with a similar name: they no longer name a request that does not wait any more. */
+/**
+ * Updates the cards of waiting requests with a similar name: they no longer name a request that does not wait any more. Once
+ * for each pair, because a request never waits again.
+ */
 async function refreshSimilar(context: SystemContext<NotificationPorts>, request: Request): Promise<void> {
   const waiting = await similarWaiting(context, request)
   await context.ports.jobs.enqueue(
     waiting.map(({ requestId, version }) => ({
       name: 'refresh-cards',
       payload: { v: 1, requestId, version, cards: 'all' },
-      id: jobId('refresh-similar', requestId, request.requestId, request.version),
+      id: jobId('refresh-similar', requestId, request.requestId),
     })),
   )
 }
