@@ -255,7 +255,7 @@ describe('notices', () => {
     const codes: NoticeCode[] = ['notFound', 'discarded', 'noRequests', 'notPersonal', 'noTemplates', 'thanks']
     for (const code of codes) expect(buttonsOf(cards.notice({ code }, asKim)), code).toHaveLength(1)
     expect(buttonsOf(cards.notice({ code: 'unknownCommand', suggestion: 'approvals' }, asKim))).toEqual([
-      'Approvals',
+      'approvals',
       'Help',
     ])
     expect(buttonsOf(cards.notice({ code: 'unknownChange', suggestion: 'delegate' }, asKim))).toEqual(['Help'])
