@@ -81,7 +81,7 @@ inChatWindows('approvals in two stages, in a real browser', { PLAYGROUND: 'admin
       await sam.sees('You decide for Dana Fox', 'details-closed')
       const notice = await kim.sees('Dana Fox is away until', 'delegated')
       await notice.getByRole('button', { name: 'Nudge' }).click()
-      await kim.sees('You sent a reminder', 'nudged')
+      await kim.sees('Your last reminder', 'nudged')
       await sam.sees('Kim Lee reminds you', 'reminded')
       await kim.type('nudge REQ-1002')
       const already = await kim.sees('Already reminded', 'nudged-already')
