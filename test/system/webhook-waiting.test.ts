@@ -89,7 +89,7 @@ describe('deliveries that wait for a receiver are sent', { timeout: 60_000 }, ()
       const shown = cardOf(await service.sam.clicks(list, 'Watched in chat'))
       expect(textOf(shown)).toContain('2 pending')
       const sent = cardOf(await service.sam.clicks({ id, card: shown }, 'Send waiting now'))
-      expect(textOf(sent)).toContain('I am resending 2 deliveries')
+      expect(textOf(sent)).toContain('I am sending 2 waiting deliveries')
       // A second click on the old card sends nothing twice.
       const again = cardOf(await service.sam.clicks({ id, card: shown }, 'Send waiting now'))
       expect(textOf(again)).toContain('No delivery is waiting')
