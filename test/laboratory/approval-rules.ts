@@ -34,9 +34,13 @@ export function deciderFaults(asks: Asks, { decisions, timeline }: End): string[
   })
 }
 
+/** A kill and the next start take less than this time. Seconds. */
+const longestOutage = 10
+
 /**
  * Returns faults of reminders, escalation, warning and expiry: each comes at most once, on time and only while the
- * request waits. A request without an expiry never expires.
+ * request waits. A request without an expiry never expires. If the service is dead from the escalation to the expiry, only
+ * the expiry follows.
  */
 export function timerFaults(asks: Asks, { timeline, status }: End, lastUp: number, longest: number): string[] {
   const began = timeline.find(({ action }) => action === 'pendingApproval')?.at ?? 0
@@ -60,7 +64,8 @@ export function timerFaults(asks: Asks, { timeline, status }: End, lastUp: numbe
       ]
     },
   )
-  const missed = ['escalated', 'warned'].filter((wanted) => !timeline.some(({ action }) => action === wanted))
+  const required = (expire ?? 0) - (escalate ?? 0) < longestOutage ? ['warned'] : ['escalated', 'warned']
+  const missed = required.filter((wanted) => !timeline.some(({ action }) => action === wanted))
   return [...faults, ...(status === 'expired' ? missed.map((wanted) => `expired and was never ${wanted}`) : [])]
 }
 
