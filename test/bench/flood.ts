@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { contoso } from '../../src/simulator/tenant/contoso.ts'
 import { people } from '../support/teams-user.ts'
 import { click, startBareConnector, turn } from './chat.ts'
 import { quantile, timed } from './figures.ts'
-import { type RunningService, startService, startTenant, tokenOf } from './service.ts'
+import { employees, type RunningService, startService, startTenant, tokenOf } from './service.ts'
 
 /** Contoso's sample templates. */
 const templates = {
@@ -55,7 +54,7 @@ export async function measureFlood(
     }
     for (let round = 0; round < warmUp; round += 1) for (const kind of kinds) await others[kind]()
     // The first flood is not measured, because the code is not compiled before it.
-    for (const [flood, person] of floodersOf(floods + 1).entries()) {
+    for (const [flood, person] of employees(floods + 1).entries()) {
       const token = await tokenOf(service, person)
       const bodies = Array.from({ length: previews }, () => bodyOf(named))
       for (let round = 0; round < Math.ceil(quiet / floods); round += 1) await measured('quiet')
@@ -78,15 +77,6 @@ export async function measureFlood(
 }
 
 const newTimes = (): { flood: number[]; quiet: number[] } => ({ flood: [], quiet: [] })
-
-/** Returns employees who do not take part otherwise. The limit of 300 reads a minute is that of each person. */
-function floodersOf(count: number): string[] {
-  const working = new Set<string>(Object.values(people).map(({ id }) => id))
-  return contoso.people
-    .filter(({ id, accountEnabled, userType }) => accountEnabled && userType === 'Member' && !working.has(id))
-    .slice(0, count)
-    .map(({ id }) => id)
-}
 
 async function othersOf(service: RunningService, serviceUrl: string): Promise<Record<Kind, () => Promise<void>>> {
   const token = await tokenOf(service, people.omar.id)

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { contoso } from '../../src/simulator/tenant/contoso.ts'
 import { startRoundRobin } from '../support/round-robin.ts'
 import { people } from '../support/teams-user.ts'
 import { startBareConnector, turn } from './chat.ts'
 import { perSecond, timed } from './figures.ts'
 import { type Places, variablesOf } from './places.ts'
-import { type RunningService, requestSite, startService, startTenant, tokenOf } from './service.ts'
+import { employees, type RunningService, requestSite, startService, startTenant, tokenOf } from './service.ts'
 
 /** Contoso's template of meeting rooms. Its requests need no approval. */
 const meetingRoom = 'e1f2a3b4-2d3c-4e5f-9a8b-7c6d5e4f3a55'
@@ -64,15 +63,6 @@ async function sendAll(url: string, tokens: readonly string[], rows: number): Pr
   )
   for (const { token, batchId } of accepted) await submittedAll(url, token, batchId)
   return { accepted: accepted.map(({ milliseconds }) => milliseconds), submitted: performance.now() - begin }
-}
-
-/** Returns the ids of employees other than those who type. */
-function employees(count: number): string[] {
-  const typing = new Set<string>(Object.values(people).map(({ id }) => id))
-  return contoso.people
-    .filter(({ id, accountEnabled, userType }) => accountEnabled && userType === 'Member' && !typing.has(id))
-    .slice(0, count)
-    .map(({ id }) => id)
 }
 
 async function sendBatch(url: string, token: string, count: number): Promise<string> {

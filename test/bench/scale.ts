@@ -124,7 +124,7 @@ async function peopleRows(places: Places, { people: employees, rounds }: ScaleSi
     const rows = await rowsOf({ services, callsOf, rounds: Math.ceil(rounds / 4), what, named })
     const record = { large: [] as number[], small: [] as number[] }
     for (const size of bothSizes) record[size].push(await jobMilliseconds(stores[size], 'housekeeping'))
-    return [...rows, timesRow(named('daily job that records all addresses'), record, `${what}; one run`)]
+    return [...rows, timesRow(named('daily housekeeping, which records all addresses'), record, `${what}; one run`)]
   })
 }
 /** Contoso's template of project sites. */

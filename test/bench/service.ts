@@ -4,8 +4,9 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { contoso } from '../../src/simulator/tenant/contoso.ts'
 import { type ProductProcess, startProduct } from '../support/process.ts'
-import { scopes } from '../support/teams-user.ts'
+import { people, scopes } from '../support/teams-user.ts'
 
 /** The service as in production, but without chat windows and rate limits. */
 export interface RunningService {
@@ -95,6 +96,15 @@ async function freePort(): Promise<number> {
   const { port } = server.address() as AddressInfo
   await new Promise((resolve) => server.close(resolve))
   return port
+}
+
+/** Returns the ids of employees of Contoso who do not take part otherwise: the limits of the API are those of each person. */
+export function employees(count: number): string[] {
+  const busy = new Set<string>(Object.values(people).map(({ id }) => id))
+  return contoso.people
+    .filter(({ id, accountEnabled, userType }) => accountEnabled && userType === 'Member' && !busy.has(id))
+    .slice(0, count)
+    .map(({ id }) => id)
 }
 
 /** Returns a person's token from the simulated tenant, for the sites API by default, or for mailboxes. */

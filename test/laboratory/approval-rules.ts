@@ -34,15 +34,25 @@ export function deciderFaults(asks: Asks, { decisions, timeline }: End): string[
   })
 }
 
-/** A kill and the next start take less than this time. Seconds. */
-const longestOutage = 10
+/** A time without any running process. Milliseconds. */
+export interface Outage {
+  readonly from: number
+  readonly to: number
+}
+/** A timer runs within this time after it is due, if the service runs. Milliseconds. */
+const timerDelay = 2000
 
 /**
  * Returns faults of reminders, escalation, warning and expiry: each comes at most once, on time and only while the
- * request waits. A request without an expiry never expires. If the service is dead from the escalation to the expiry, only
- * the expiry follows.
+ * request waits. A request without an expiry never expires. If one outage covers the escalation and the expiry, only the
+ * expiry follows.
  */
-export function timerFaults(asks: Asks, { timeline, status }: End, lastUp: number, longest: number): string[] {
+export function timerFaults(
+  asks: Asks,
+  { timeline, status }: End,
+  { lastUp, outages }: { readonly lastUp: number; readonly outages: readonly Outage[] },
+  longest: number,
+): string[] {
   const began = timeline.find(({ action }) => action === 'pendingApproval')?.at ?? 0
   const over = timeline.findIndex(({ action }) => decided(action) || action === 'expired')
   const { remind, escalate, expire } = asks?.times ?? { remind: undefined, escalate: undefined, expire: undefined }
@@ -64,7 +74,9 @@ export function timerFaults(asks: Asks, { timeline, status }: End, lastUp: numbe
       ]
     },
   )
-  const required = (expire ?? 0) - (escalate ?? 0) < longestOutage ? ['warned'] : ['escalated', 'warned']
+  const [escalateAt, expireAt] = [escalate, expire].map((seconds = 0) => began + seconds * 1000) as [number, number]
+  const isCovered = outages.some(({ from, to }) => from <= escalateAt + timerDelay && to >= expireAt)
+  const required = isCovered ? ['warned'] : ['escalated', 'warned']
   const missed = required.filter((wanted) => !timeline.some(({ action }) => action === wanted))
   return [...faults, ...(status === 'expired' ? missed.map((wanted) => `expired and was never ${wanted}`) : [])]
 }

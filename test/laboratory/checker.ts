@@ -1,4 +1,4 @@
-import { askingFaults, deciderFaults, endsOf, isAsking, timerFaults } from './approval-rules.ts'
+import { askingFaults, deciderFaults, endsOf, isAsking, type Outage, timerFaults } from './approval-rules.ts'
 import type { CardKind, HistoryEvent, Kind } from './history.ts'
 
 type Of<E extends HistoryEvent['event']> = Extract<HistoryEvent, { event: E }>
@@ -49,6 +49,7 @@ interface Story {
 interface World {
   readonly kills: readonly number[]
   readonly lastUp: number
+  readonly outages: readonly Outage[]
   readonly webhooks: ReadonlyMap<string, readonly Of<'webhook'>[]>
   readonly options: CheckOptions
 }
@@ -61,6 +62,7 @@ export function violationsIn(history: readonly HistoryEvent[], options: Partial<
   const world: World = {
     kills: only(history, 'killed').map(({ at }) => at),
     lastUp: Math.max(0, ...only(history, 'up').map(({ at }) => at)),
+    outages: outagesIn(history),
     webhooks: Map.groupBy(only(history, 'webhook'), ({ requestId }) => requestId),
     options: { ...usual, ...options },
   }
@@ -156,8 +158,23 @@ function decidedOnce({ submitted, events, ends }: Story): string[] {
   ]
 }
 
-function timersOnTime({ submitted, ends }: Story, { lastUp, options }: World): string[] {
-  return ends.flatMap((end) => timerFaults(submitted?.asks, end, lastUp, options.terminalSeconds))
+function timersOnTime({ submitted, ends }: Story, world: World): string[] {
+  return ends.flatMap((end) => timerFaults(submitted?.asks, end, world, world.options.terminalSeconds))
+}
+
+/** Returns the times between the kill of the last running replica and the next start of one. */
+function outagesIn(history: readonly HistoryEvent[]): Outage[] {
+  const running = new Set<number>()
+  const outages: Outage[] = []
+  let from: number | undefined
+  for (const event of history) {
+    if (event.event === 'killed' && running.delete(event.replica) && running.size === 0) from = event.at
+    if (event.event !== 'up') continue
+    if (from !== undefined) outages.push({ from, to: event.at })
+    from = undefined
+    running.add(event.replica)
+  }
+  return outages
 }
 
 /**

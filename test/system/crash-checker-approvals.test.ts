@@ -50,6 +50,27 @@ describe('the history checker for approvals that are not decided at first', () =
     expect(found(expired())).toEqual([])
   })
 
+  it('accepts a missing escalation only if one outage covers it and the expiry', () => {
+    const race = { ...asks, course: 'race' as const, times: { remind: 4, escalate: 8, expire: 9 } }
+    const lines = [at(0, 'pendingApproval'), at(4, 'reminded'), at(7.5, 'warned'), at(11, 'expired')]
+    const killedAt = (seconds: number) =>
+      found(
+        history(
+          {
+            ...{ ...undecided, submitted: { ...undecided.submitted, asks: race } },
+            end: { ...undecided.end, timeline: lines },
+          },
+          ...asking.filter((one) => !('chat' in one && one.chat === mei)),
+          ...ending,
+          { event: 'up', at: second(8), replica: 0 },
+          { event: 'killed', at: second(10 + seconds), replica: 0 },
+          { event: 'up', at: second(20.9), replica: 0 },
+        ),
+      ).filter((what) => what.includes('escalated'))
+    expect(killedAt(8.8)).toEqual([])
+    expect(killedAt(10.5)).toEqual([expect.stringContaining('expired and was never escalated')])
+  })
+
   it('accepts decisions of delegates and backups', () => {
     expect(found(decidedBy(mei, [dana, omar], 'reminded', 'escalated'))).toEqual([])
     expect(found(decidedBy(max, [dana]))).toEqual([])

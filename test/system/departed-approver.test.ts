@@ -1,11 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { action, textOf, valuesOf } from '../support/cards.ts'
 import type { Card } from '../support/connector.ts'
 import { withService } from '../support/service.ts'
 import { decisionAbout } from '../support/site-request.ts'
 import { contosoTenant, people } from '../support/teams-user.ts'
 import { until } from '../support/until.ts'
+
+/** The members of a request that these tests read. */
+const request = z.object({
+  status: z.string(),
+  reference: z.string(),
+  approvals: z.array(z.object({ decisions: z.array(z.object({ override: z.boolean().optional() })) })),
+})
 
 describe('an approver who has left', () => {
   const service = withService({ ADMINS: people.sam.id })
@@ -29,11 +37,7 @@ describe('an approver who has left', () => {
   }
   const read = async (requestId: string) => {
     const { body } = await service.rest('sam', 'GET', `/requests/v1/${requestId}`)
-    return body as unknown as {
-      status: string
-      reference: string
-      approvals: { decisions: { override?: boolean }[] }[]
-    }
+    return request.parse(body)
   }
   const made = (requestId: string) =>
     until(async () => ((await read(requestId)).status === 'succeeded' ? true : undefined), 'that the site is made')

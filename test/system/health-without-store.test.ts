@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { z } from 'zod'
 import { withService } from '../support/service.ts'
 
 const service = withService()
@@ -11,7 +12,7 @@ it('admins can read the health of a service whose embedded store has ended', asy
   Object.assign(database, { close: async () => undefined })
   const { status, body } = await service.rest('sam', 'GET', '/admin/v1/health')
   expect(status).toBe(200)
-  const { parts } = body as unknown as { parts: { name: string; state: string }[] }
+  const { parts } = z.object({ parts: z.array(z.object({ name: z.string(), state: z.string() })) }).parse(body)
   expect(parts[0]).toMatchObject({ name: 'database', state: 'red' })
   expect(parts.map(({ name }) => name)).not.toContain('queue')
   expect((await service.rest('kim', 'GET', '/admin/v1/health')).status).toBe(403)

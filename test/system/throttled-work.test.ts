@@ -12,9 +12,8 @@ it('a job that Graph throttles is stuck within a minute, with the reason and the
   await service.fault({ operation: 'graph.groups.upsert', kind: 'status429', retryAfter: 600, count: 100 })
   const wish = { templateId: templates.workingGroup, displayName: 'Throttled group' }
   const accepted = await service.rest('kim', 'POST', '/collab/v1/spo/', wish)
-  const { requestId } = accepted.body as unknown as { requestId: string }
-  const read = async () =>
-    (await service.rest('sam', 'GET', `/requests/v1/${requestId}`)).body as unknown as Record<string, string>
+  const requestId = String(accepted.body['requestId'])
+  const read = async () => (await service.rest('sam', 'GET', `/requests/v1/${requestId}`)).body
   const shown = await until(
     async () => {
       await seconds(2)

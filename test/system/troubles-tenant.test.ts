@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { textOf } from '../support/cards.ts'
 import { partOn, typedBy } from '../support/health-card.ts'
 import { quickWatch } from '../support/quick-watch.ts'
@@ -6,6 +7,10 @@ import { templates, withService } from '../support/service.ts'
 import { cardOf } from '../support/site-request.ts'
 import { people } from '../support/teams-user.ts'
 import { seconds, until } from '../support/until.ts'
+
+/** The members of the API's answers that these tests read. */
+const request = z.object({ status: z.string(), reference: z.string() })
+const report = z.object({ parts: z.array(z.looseObject({ name: z.string(), detail: z.string() })) })
 
 /** Each service of Microsoft 365, with the small call of its health check. */
 const services = [
@@ -71,12 +76,8 @@ describe('trouble with Microsoft 365, for an admin in the chat:', () => {
     const accepted = await service.rest('kim', 'POST', '/collab/v1/spo', {
       ...{ displayName: 'Refused at first', templateId: templates.workingGroup },
     })
-    const { requestId } = accepted.body as unknown as { requestId: string }
-    const status = async () =>
-      (await service.rest('kim', 'GET', `/requests/v1/${requestId}`)).body as unknown as {
-        status: string
-        reference: string
-      }
+    const path = `/requests/v1/${String(accepted.body['requestId'])}`
+    const status = async () => request.parse((await service.rest('kim', 'GET', path)).body)
     await until(async () => (await status()).status === 'failed' || undefined, 'the request to fail')
     const { reference } = await status()
     const stuck = (await sam.says('admin stuck')).card
@@ -108,7 +109,7 @@ describe('trouble with Microsoft 365, for an admin in the chat:', () => {
     await service.fault({ operation: 'exchange.get-mailbox', kind: 'failBeforeCommit', status: 403, count: 100 })
     const { status, body } = await service.rest('sam', 'GET', '/admin/v1/health')
     expect([status, body]).toEqual([200, expect.objectContaining({ state: 'red', version: expect.any(String) })])
-    const { parts } = body as unknown as { parts: { name: string; state: string; detail: string }[] }
+    const { parts } = report.parse(body)
     expect(parts[0]).toMatchObject({ name: 'exchange', state: 'red', failed: expect.any(Number) })
     expect(parts[0]?.detail).toMatch(/^Refuses the calls of the service\./)
     expect((await service.rest('kim', 'GET', '/admin/v1/health')).status).toBe(403)

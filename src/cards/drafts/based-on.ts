@@ -62,8 +62,7 @@ export function linesOfBasis(
     comment: cut(ended?.comment ?? '', longest.text),
     changed: namesText(request, basedOn),
   }
-  const end = how === 'repeat' ? 'repeat' : endingOf(ended)
-  const ending = ended?.by?.id === viewerId && end in ofYou ? ofYou[end as keyof typeof ofYou] : end
+  const ending = how === 'repeat' ? 'repeat' : endingOf(ended, viewerId)
   const change = changed.length > 0 ? texts.changed : texts.same
   return [texts[ending], ...(isListed ? [] : [change])].map((sentence) => ({
     text: format(sentence, values),
@@ -71,21 +70,17 @@ export function linesOfBasis(
   }))
 }
 
-/** The endings that name a person, and those that say "you". */
-const ofYou = {
-  rejectedWith: 'rejectedByYouWith',
-  rejectedBy: 'rejectedByYou',
-  cancelledWith: 'cancelledByYouWith',
-  cancelledBy: 'cancelledByYou',
-} as const
-
-function endingOf(ended: BasedOn['ended']) {
+/** How the earlier request ended: by nobody known, by the viewer, or by another person; with a comment or without. */
+function endingOf(ended: BasedOn['ended'], viewerId: string | undefined) {
+  const isOwn = ended?.by?.id === viewerId
   if (ended?.status === 'rejected') {
     if (!ended.by) return 'rejected'
+    if (isOwn) return ended.comment ? 'rejectedByYouWith' : 'rejectedByYou'
     return ended.comment ? 'rejectedWith' : 'rejectedBy'
   }
   if (ended?.status === 'cancelled') {
     if (!ended.by) return 'cancelled'
+    if (isOwn) return ended.comment ? 'cancelledByYouWith' : 'cancelledByYou'
     return ended.comment ? 'cancelledWith' : 'cancelledBy'
   }
   return ended?.status === 'expired' || ended?.status === 'failed' ? ended.status : 'again'

@@ -141,7 +141,6 @@ export const noticeCard = defineCard({
     trace: z.string(),
     /** The command that a button types; `''` without one. */
     suggestion: z.string(),
-    /** The title of this button. */
     requestId: z.string(),
     version: z.int(),
     retry: z.enum(['', ...retryVerbs]),

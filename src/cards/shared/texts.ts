@@ -96,11 +96,12 @@ export const listOf = (names: readonly string[], type: keyof typeof lists): stri
 export const unlike = (parts: readonly string[]): string => parts.filter((part) => part !== '').join(' · ')
 
 /** A text that begins a line: its first letter is a capital. */
-export const begun = (text: string): string =>
+export const capitalized = (text: string): string =>
   text.replace(/^\p{Ll}/u, (first) => first.toLocaleUpperCase(strings.locale))
 
 /** A text as a sentence of its own: with a capital and a full stop. */
-export const sentence = (text: string): string => (/[.!?…]["”“»]?$/u.test(text) ? begun(text) : `${begun(text)}.`)
+export const sentence = (text: string): string =>
+  /[.!?…]["”“»]?$/u.test(text) ? capitalized(text) : `${capitalized(text)}.`
 
 /** The names of people, cut; of more than `most` people the first names and the number of the others. */
 export function peopleList(people: readonly Pick<Person, 'displayName'>[], type: 'and' | 'or', most = 5): string {
@@ -157,17 +158,18 @@ export function moment(at: string, viewer: Viewer, style: 'day' | 'full'): strin
     : formatDate(date, viewer, parts(style, !sameYear(date, viewer)))
 }
 
+/** The day in the viewer's time zone, as `2026-11-30`: Swedish writes days so. */
+const isoDay = (date: Date, viewer: Viewer): string => formatOf(viewer, { dateStyle: 'short' }, 'sv').format(date)
+
 /** A moment after "since" or "until": some languages need an article before a day, but not before a time. */
 export function bound(of: 'since' | 'until', at: string, viewer: Viewer, style: 'day' | 'full'): string {
-  const day = (date: Date): string => formatOf(viewer, { dateStyle: 'short' }, 'sv').format(date)
-  const isToday = day(new Date(at)) === day(viewer.now)
+  const isToday = isoDay(new Date(at), viewer) === isoDay(viewer.now, viewer)
   return format(strings.bound[of][isToday ? 'time' : 'day'], { at: moment(at, viewer, style) })
 }
 
 /** Since when something waits: the time if it is today, else "yesterday" or the day. */
 export function sinceDay(at: string, viewer: Viewer): string {
-  const day = (moment: Date): string => formatOf(viewer, { dateStyle: 'short' }, 'sv').format(moment)
-  const isYesterday = Date.parse(day(viewer.now)) - Date.parse(day(new Date(at))) === 86_400_000
+  const isYesterday = Date.parse(isoDay(viewer.now, viewer)) - Date.parse(isoDay(new Date(at), viewer)) === 86_400_000
   return isYesterday
     ? new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }).format(-1, 'day')
     : bound('since', at, viewer, 'day')

@@ -14,7 +14,7 @@ import { look, looks, marks, plain, rowLook, toKnow } from '../shared/look.ts'
 import { format, restText, strings } from '../shared/messages.ts'
 import { paged, pagesAround, rangeOf } from '../shared/paging.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
-import { begun, cut, listOf, longest, moment, quantity, shortName, unlike, type Viewer } from '../shared/texts.ts'
+import { capitalized, cut, listOf, longest, moment, quantity, shortName, unlike, type Viewer } from '../shared/texts.ts'
 import {
   approvalFacts,
   limitFacts,
@@ -90,7 +90,7 @@ function rowOf(entry: TemplateInUse, does: TemplateUse) {
     state: template.active ? ('on' as const) : ('off' as const),
     look: template.active ? marks.good : marks.ended,
     edition: format(strings.catalogue.version, { version: template.version }),
-    policy: begun(unlike([audienceOf(entry), approvalOf(entry)])),
+    policy: capitalized(unlike([audienceOf(entry), approvalOf(entry)])),
     use: useOf(entry),
   }
 }
@@ -125,7 +125,7 @@ function useOf({ template: { quota }, open, resources }: TemplateInUse): string 
     quota.resources === undefined
       ? format(texts.made, { count: upTo(resources, most) })
       : format(texts.madeOf, { count: quantity(Math.min(resources, most)), most: quantity(quota.resources) })
-  return begun(unlike([format(texts.open, { count: upTo(open, maxCounted) }), made]))
+  return capitalized(unlike([format(texts.open, { count: upTo(open, maxCounted) }), made]))
 }
 
 const sections = ['use', 'questions', 'properties', 'names', 'limits', 'approvals', 'webhook'] as const

@@ -3,7 +3,7 @@ import { type Delivery, inLocale, type KnownDelivery, webhookBody } from '../../
 import { look, looks, marks, plain, rowLook, toFix, toKnow } from '../shared/look.ts'
 import { format, restText, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
-import { begun, cut, longest, moment, quickness, shortName, time, type Viewer } from '../shared/texts.ts'
+import { capitalized, cut, longest, moment, quickness, shortName, time, type Viewer } from '../shared/texts.ts'
 import {
   answerOf,
   hostOf,
@@ -113,7 +113,7 @@ function aboutOf(delivery: Delivery) {
 function triesOf({ attempts, lastStatus }: Delivery): string {
   const { none, notSent, some } = strings.webhooks.tries
   const answer = answerOf(lastStatus)
-  if (attempts === 0) return begun(lastStatus === null ? none : format(notSent, { answer }))
+  if (attempts === 0) return capitalized(lastStatus === null ? none : format(notSent, { answer }))
   return format(some, { count: attempts, answer })
 }
 
@@ -204,7 +204,7 @@ export function adminDeliveryView(
     hasAttempts: shown.length > 0,
     attempts: shown.map(({ at, status, milliseconds }) => ({
       look: /^2\d\d$/.test(status) ? marks.good : marks.wrong,
-      says: begun(answerOf(status)),
+      says: capitalized(answerOf(status)),
       took: quickness(milliseconds),
       at: moment(at, viewer, 'full'),
     })),
@@ -238,7 +238,7 @@ function factsOf(delivery: Delivery, viewer: Viewer) {
   const isUntold = lastStatus !== null && (attempts === 0 || standingOf(delivery) === 'still')
   const facts: { label: (typeof labels)[number]; value: string }[] = [
     { label: 'name', value: cut(outline?.displayName ?? '', longest.title) },
-    { label: 'outcome', value: isUntold ? begun(answerOf(lastStatus)) : '' },
+    { label: 'outcome', value: isUntold ? capitalized(answerOf(lastStatus)) : '' },
     { label: 'next', value: status === 'pending' && nextAttemptAt ? moment(nextAttemptAt, viewer, 'full') : '' },
   ]
   return facts.filter(({ value }) => value !== '')

@@ -16,7 +16,7 @@ import { look, looks, marks, plain, rowLook, toFix, toKnow } from '../shared/loo
 import { format, strings } from '../shared/messages.ts'
 import { paged, pagesAround } from '../shared/paging.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
-import { begun, bound, longest, moment, quantity, quickness, time, type Viewer } from '../shared/texts.ts'
+import { bound, capitalized, longest, moment, quantity, quickness, time, type Viewer } from '../shared/texts.ts'
 import { signed } from '../templates/admin-templates.ts'
 
 /** The result of an attempt: "503, an error in the receiver". */
@@ -216,7 +216,9 @@ export function adminWebhookView(
   const asks = news.kind === 'askOn' ? 'on' : news.kind === 'askResend' ? 'resend' : ''
   const latest =
     last &&
-    begun(format(strings.webhooks.lastShort, { at: moment(last.at, viewer, 'full'), answer: answerOf(last.status) }))
+    capitalized(
+      format(strings.webhooks.lastShort, { at: moment(last.at, viewer, 'full'), answer: answerOf(last.status) }),
+    )
   return {
     at: time(viewer),
     ...heading(news),

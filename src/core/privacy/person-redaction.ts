@@ -7,7 +7,10 @@ import { reduced } from './retention.ts'
 type Json = Readonly<Record<string, unknown>>
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Keys whose values are addresses or ids of resources, not texts about a person. A reason's fact `name` may be a person's name. */
+/**
+ * Keys whose values are addresses or ids of resources, not texts about a person. The fact `name` of a reason
+ * may be a person's name.
+ */
 const structural: readonly string[] = ['address', 'alias', 'aliasAddress', 'url', 'name', 'domain', 'code', 'status']
 /** Shorter names are not searched for: they could be a part of other names and texts. */
 export const shortestName = 4
