@@ -177,7 +177,7 @@ export async function deferStep(
   const { retryAfterSeconds } = waiting
   const seconds = isForMailbox(request) ? retryAfterSeconds : pollAfter(waited, retryAfterSeconds)
   const startAfter = new Date(now.getTime() + Math.ceil(seconds * 1000))
-  // A process whose clock is slow runs a poll too early. The time in the job's id lets it order the same poll again.
+  // A process whose clock is slow runs a poll too early. With the time in the job's id, the process can order the same poll again.
   const id = jobId('provision', requestId, now.toISOString(), startAfter.toISOString())
   await ports.jobs.enqueue([{ name: 'provision', payload: { v: 1, requestId }, id, startAfter }])
   return undefined

@@ -64,7 +64,7 @@ export function meaningOf(typed: string): Meaning | undefined {
 
 const none: Phrases = new Map()
 
-/** Returns the commands that words describe. “already approved” asks for the status; the part “approved” is no command. */
+/** Returns the commands that words describe. “already approved” requests the status; the part “approved” is no command. */
 function commandsIn(words: readonly Word[]): DescribedCommand[] {
   const found = describedCommands.flatMap((command) =>
     foundIn(vocabulary.commands.get(command) ?? none, words).map((at) => ({ command, ...at })),

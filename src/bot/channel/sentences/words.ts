@@ -52,7 +52,7 @@ const language = z.strictObject({
   kinds: z.record(z.enum(namedKinds), phrases),
   commands: z.record(z.enum(describedCommands), phrases),
   questions: z.record(z.enum(answeredQuestions), phrases),
-  /** Pairs of words around a person whom somebody wants to add: “add … to my site”. */
+  /** Pairs of words around the name of a person to add: “add … to my site”. */
   addTo: z.array(z.tuple([z.string(), z.string()])),
   /** Words before a name: “called”. */
   called: phrases,
