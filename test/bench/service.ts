@@ -51,6 +51,9 @@ export async function startService(
   }
 }
 
+/** The environment of the process in the deploy files, besides the settings of the service. */
+export const deployedEnvironment = { MALLOC_ARENA_MAX: '2' }
+
 /** Returns the flags of Node in `npm start`. */
 export function startFlags(): string[] {
   const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {

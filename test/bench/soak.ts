@@ -9,7 +9,7 @@ import { perSecond } from './figures.ts'
 import { removeLimit } from './memory-limit.ts'
 import type { Memory } from './memory-probe.ts'
 import { type Place, variablesOf } from './places.ts'
-import { type RunningService, requestSite, startService, startTenant, tokenOf } from './service.ts'
+import { deployedEnvironment, type RunningService, requestSite, startService, startTenant, tokenOf } from './service.ts'
 
 /** The load of a soak. Memory is measured `samples` times, at equal distances. */
 export interface Soak {
@@ -51,7 +51,7 @@ export async function measureSoak(place: Place, { turns, requests, samples }: So
   mkdirSync(tenantFolder, { recursive: true })
   const tenant = await startTenant(tenantFolder)
   const connector = await startBareConnector()
-  const variables = { ...variablesOf(place), ...tenant.urls }
+  const variables = { ...variablesOf(place), ...tenant.urls, ...deployedEnvironment }
   try {
     // The first start creates the embedded store, which needs more memory than the service.
     await (await startService(place.dataDir, variables)).stop()

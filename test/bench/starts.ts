@@ -7,7 +7,7 @@ import { quantile } from './figures.ts'
 import { megabytes, ms, ratio } from './parts.ts'
 import type { Places } from './places.ts'
 import type { PartReport, Row } from './report.ts'
-import { startFlags, startService } from './service.ts'
+import { deployedEnvironment, startFlags, startService } from './service.ts'
 
 /** One start: the time until `/readyz` answers 200, and the memory of the process then. */
 interface Start {
@@ -24,6 +24,11 @@ const flags: Readonly<Record<Form, readonly string[]>> = {
   floor: [],
   sources: startFlags(),
   bundle: [...startFlags(), '--enable-source-maps'],
+}
+const environment: Readonly<Record<Form, Record<string, string>>> = {
+  floor: {},
+  sources: {},
+  bundle: deployedEnvironment,
 }
 
 const situations = [
@@ -46,7 +51,9 @@ export async function startsPart(folder: string, places: Places, { rounds = 3 } 
       mkdirSync(dataDir)
       // The second start finds the store of the first. The server is empty only in the first round.
       for (const [index, settings] of [{}, {}, servers.get(form)].entries())
-        starts[index]?.get(form)?.push(await startOnce(dataDir, programs[form], flags[form], { ...settings }))
+        starts[index]
+          ?.get(form)
+          ?.push(await startOnce(dataDir, programs[form], flags[form], { ...settings, ...environment[form] }))
     }
   }
   const rows = situations.flatMap(({ name, floor }, index) => {

@@ -164,9 +164,11 @@ describe('all deploy files', () => {
     'azure-container-app.yaml': azureEnvironment.map(({ name }) => name),
   }
 
-  it.each(Object.entries(settings))('%s uses only settings of the service and of Node', (_, names) => {
+  it.each(Object.entries(settings))('%s uses only settings of the service, of Node and of glibc', (_, names) => {
     expect(names.length).toBeGreaterThan(2)
-    expect(names.filter((name) => ![...settingNames, 'NODE_ENV', 'NODE_COMPILE_CACHE'].includes(name))).toEqual([])
+    expect(
+      names.filter((name) => ![...settingNames, 'MALLOC_ARENA_MAX', 'NODE_ENV', 'NODE_COMPILE_CACHE'].includes(name)),
+    ).toEqual([])
   })
 
   it('use one port, the default of the service', () => {
