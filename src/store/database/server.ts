@@ -1,3 +1,4 @@
+import { Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import { because, ProvisioningError } from '../../core/index.ts'
@@ -17,6 +18,16 @@ const ANSWER_MILLISECONDS = 3000
 const LOCK_MILLISECONDS = 2800
 /** Locks of a lost process end after this time. Milliseconds. */
 const IDLE_IN_TRANSACTION_MILLISECONDS = 10_000
+
+/**
+ * A connection that sends the statements of one turn of the event loop in one system call. pg corks its stream for each
+ * statement, and uncorks it before the next one.
+ */
+class GatheringSocket extends Socket {
+  override uncork(): void {
+    process.nextTick(() => super.uncork())
+  }
+}
 
 /**
  * Opens a pool of connections to a server. Throws when the server cannot be reached; explains a refused certificate.
@@ -39,6 +50,7 @@ export async function openServer(
     max: 10,
     // Statements of one transaction that do not depend on each other are sent together.
     pipeline: true,
+    stream: () => new GatheringSocket(),
     types: options.types,
     keepAlive: true,
     lock_timeout: LOCK_MILLISECONDS,
