@@ -39,13 +39,13 @@ export interface Outage {
   readonly from: number
   readonly to: number
 }
-/** A timer runs within this time after it is due, if the service runs. Milliseconds. */
+/** A timer runs within this time after it is due, if a replica runs. Milliseconds. */
 const timerDelay = 2000
 
 /**
  * Returns faults of reminders, escalation, warning and expiry: each comes at most once, on time and only while the
- * request waits. A request without an expiry never expires. If one outage covers the escalation and the expiry, only the
- * expiry follows.
+ * request waits. A request without an expiry never expires. If one outage covers the escalation and the expiry, or the
+ * escalation may still be late when the expiry is due, only the expiry follows.
  */
 export function timerFaults(
   asks: Asks,
@@ -75,7 +75,8 @@ export function timerFaults(
     },
   )
   const [escalateAt, expireAt] = [escalate, expire].map((seconds = 0) => began + seconds * 1000) as [number, number]
-  const isCovered = outages.some(({ from, to }) => from <= escalateAt + timerDelay && to >= expireAt)
+  const latest = escalateAt + timerDelay
+  const isCovered = latest >= expireAt || outages.some(({ from, to }) => from <= latest && to >= expireAt)
   const required = isCovered ? ['warned'] : ['escalated', 'warned']
   const missed = required.filter((wanted) => !timeline.some(({ action }) => action === wanted))
   return [...faults, ...(status === 'expired' ? missed.map((wanted) => `expired and was never ${wanted}`) : [])]

@@ -50,11 +50,11 @@ describe('the history checker for approvals that are not decided at first', () =
     expect(found(expired())).toEqual([])
   })
 
-  it('accepts a missing escalation only if one outage covers it and the expiry', () => {
-    const race = { ...asks, course: 'race' as const, times: { remind: 4, escalate: 8, expire: 9 } }
-    const lines = [at(0, 'pendingApproval'), at(4, 'reminded'), at(7.5, 'warned'), at(11, 'expired')]
-    const killedAt = (seconds: number) =>
-      found(
+  it('accepts a missing escalation only if one outage covers it and the expiry, or the expiry follows at once', () => {
+    const lines = [at(0, 'pendingApproval'), at(4, 'reminded'), at(9.6, 'warned'), at(13, 'expired')]
+    const killedAt = (seconds: number, expire = 12) => {
+      const race = { ...asks, course: 'race' as const, times: { remind: 4, escalate: 8, expire } }
+      return found(
         history(
           {
             ...{ ...undecided, submitted: { ...undecided.submitted, asks: race } },
@@ -64,11 +64,13 @@ describe('the history checker for approvals that are not decided at first', () =
           ...ending,
           { event: 'up', at: second(8), replica: 0 },
           { event: 'killed', at: second(10 + seconds), replica: 0 },
-          { event: 'up', at: second(20.9), replica: 0 },
+          { event: 'up', at: second(22.5), replica: 0 },
         ),
       ).filter((what) => what.includes('escalated'))
+    }
     expect(killedAt(8.8)).toEqual([])
     expect(killedAt(10.5)).toEqual([expect.stringContaining('expired and was never escalated')])
+    expect(killedAt(10.5, 9)).toEqual([])
   })
 
   it('accepts decisions of delegates and backups', () => {
