@@ -21,9 +21,9 @@ export async function insist<T>(
   random: () => number,
   attempt: (tries: number) => Promise<T | undefined>,
 ): Promise<T> {
-  const end = Date.now() + patience * 1000
+  const end = performance.now() + patience * 1000
   let last: unknown = 'no answer'
-  for (let tries = 0; Date.now() < end; tries += 1) {
+  for (let tries = 0; performance.now() < end; tries += 1) {
     try {
       const answer = await attempt(tries)
       if (answer !== undefined) return answer

@@ -19,9 +19,11 @@ export type Card = Record<string, unknown>
 export interface Misbehaviour {
   /**
    * A status to answer without any effect. `lose`: no effect and no answer. `drop`: no effect, and the connection is
-   * cut. `reset`: the effect, then the connection is cut. `hold`: the effect, but no answer.
+   * cut. `reset`: the effect, then the connection is cut. `hold`: the effect, but no answer. `late`: the effect, and
+   * the answer after `until`.
    */
-  readonly how: number | 'lose' | 'drop' | 'reset' | 'hold'
+  readonly how: number | 'lose' | 'drop' | 'reset' | 'hold' | 'late'
+  readonly until?: (activity: Record<string, unknown>) => Promise<void>
   /** The connector's error code for a status; default `Fault`. */
   readonly code?: string
   /** Further headers of an answer with a status. */
@@ -113,6 +115,7 @@ export async function startConnector(port = 0, now: () => number = Date.now) {
     activities.set(id, shown)
     if (method === 'POST') sent.push(shown)
     if (fault?.how === 'hold') return
+    if (fault?.how === 'late') await fault.until?.(activity)
     if (fault?.how === 'reset') {
       response.destroy()
       return

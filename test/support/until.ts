@@ -4,12 +4,12 @@ export async function until<T>(
   what: string,
   seconds = 30,
 ): Promise<NonNullable<T>> {
-  const end = Date.now() + seconds * 1000
+  const end = performance.now() + seconds * 1000
   // Most checks are calls of the service, so slow conditions are checked less often.
   for (let pause = 20; ; pause = Math.min(100, pause * 1.25)) {
     const found = await check()
     if (found !== undefined && found !== null && found !== false) return found
-    if (Date.now() > end) throw new Error(`waited ${seconds} s for ${what}`)
+    if (performance.now() > end) throw new Error(`waited ${seconds} s for ${what}`)
     await new Promise((resolve) => setTimeout(resolve, pause))
   }
 }
