@@ -16,7 +16,7 @@ export interface EndedRequest {
   /** The number of mailboxes with its name in the tenant. */
   readonly mailboxes: number
 }
-/** What a change left behind, as it was read from outside. */
+/** The results of a change, as the API, the chats and the tenant show them. */
 export interface ChangeFacts {
   readonly n: number
   readonly kind: ChangeKind

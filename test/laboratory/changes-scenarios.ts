@@ -13,7 +13,7 @@ export const rowsOfBatch = 4
 /** How long a change waits for one event, whatever the number of kills. Seconds. */
 const longestWait = 300
 
-/** What a change leaves for the check. */
+/** Facts that a change notes for the check. */
 export interface Traces {
   requestIds: string[]
   batchId?: string
@@ -22,7 +22,7 @@ export interface Traces {
   person?: Person
   /** When the first decision was clicked first. */
   clickedAt?: number
-  /** What the former approver read after a click on the old card. */
+  /** The text of the answer to the former approver's click on the old card. */
   refused?: string
   /** Errors that no client should see. */
   readonly errors: string[]

@@ -1,7 +1,7 @@
 /** The changes besides one person's request and its approval, which the second laboratory of aimed kills covers. */
 export const changeKinds = ['batch', 'reassign', 'twoStages', 'digest', 'erasure'] as const
 export type ChangeKind = (typeof changeKinds)[number]
-/** What a person does in a change: a click or a call that can wait for the kill. */
+/** The clicks and calls of a change that can wait for the kill. */
 export type Step = 'submit' | 'reassign' | 'approve' | 'approveNext' | 'digest' | 'erase'
 
 /** The position of the service at its death, as far as it is visible from outside. Times in milliseconds. */
