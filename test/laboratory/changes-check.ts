@@ -37,7 +37,7 @@ export interface ChangeFacts {
 }
 
 /** A kill within this time after a card explains a copy: the answer may not be stored yet. Milliseconds. */
-const notStored = 1500
+const notStored = 3000
 const once = ['pendingApproval', 'queued', 'succeeded', 'rejected', 'cancelled', 'reassigned', 'announced']
 
 /** Returns everything that is wrong with a change. `kills`: the times of all kills. */
