@@ -17,7 +17,6 @@ export interface Change {
   /** It waits for the next start of the service. */
   isAsleep: boolean
   readonly begun: Set<Step>
-  readonly operations: string[]
 }
 
 interface Hold {
@@ -69,7 +68,6 @@ export function createChangesAim() {
 
   function strike(operation: string, call: Call): Strike | Promise<Strike> {
     const text = `${call.path} ${[...call.query.values()].join(' ')} ${JSON.stringify(call.body ?? '')}`
-    changeOf(text)?.operations.push(operation)
     const change = aimed('tenant', text, (place, one) => {
       if (!one.begun.has(place.step) || !place.operation.test(operation)) return false
       if (place.says && !place.says.test(text)) return false
@@ -141,7 +139,6 @@ export function createChangesAim() {
     },
     oldestHold: (): number => Math.min(...[...holds.values()].map(({ since }) => since)),
     isHeld: (change: Change): boolean => holds.has(change) || gates.has(change),
-    isEmpty: (): boolean => holds.size === 0 && gates.size === 0,
 
     /** Gives those calls their answers that a kill must follow. Returns whether there were any. */
     answerLate(): boolean {

@@ -44,7 +44,7 @@ export function createPlayers(world: ChangesWorld, scores: ChangeScores) {
   function begin(point: ChangePoint): void {
     const n = played.length + 1
     const change: Change = {
-      ...{ n, kind: point.kind, point, ids: new Set<string>(), begun: new Set(), operations: [] },
+      ...{ n, kind: point.kind, point, ids: new Set<string>(), begun: new Set() },
       ...{ isMet: false, isOver: false, isAsleep: false },
     }
     const traces: Traces = { requestIds: [], errors: [] }

@@ -23,6 +23,7 @@ export interface Misbehaviour {
    * the answer after `until`.
    */
   readonly how: number | 'lose' | 'drop' | 'reset' | 'hold' | 'late'
+  /** For `late`: settles when the answer is due. */
   readonly until?: (activity: Record<string, unknown>) => Promise<void>
   /** The connector's error code for a status; default `Fault`. */
   readonly code?: string
