@@ -191,11 +191,17 @@ export const previewRequest = defineUseCase({
     context.ports.checks.inTurn(() => previewOf(context, body)),
 })
 
+/** Returns the template whose id is in a body, if the actor may use it. */
+export async function namedTemplate(context: Context<RequestPorts>, body: unknown): Promise<Template | undefined> {
+  const templateId = isRecord(body) ? body['templateId'] : undefined
+  return typeof templateId === 'string' && !isNoId(templateId) ? usableTemplate(context, templateId) : undefined
+}
+
 /** Returns the template of a body: by its id or, for a mailbox, by its fields. */
 export async function templateOf(inquiry: RequestInquiry, body: Record<string, unknown>): Promise<Template> {
   const { templateId } = body
   if (typeof templateId === 'string' && !isNoId(templateId))
-    return (await usableTemplate(inquiry, templateId)) ?? refuseFields([unknownTemplate()])
+    return (await namedTemplate(inquiry, body)) ?? refuseFields([unknownTemplate()])
   const chosen = await chosenTemplate(inquiry, body)
   return 'template' in chosen ? chosen.template : refuseFields([chosen.fault])
 }

@@ -29,7 +29,7 @@ import {
 import { mailboxOf } from './mailbox-plan.ts'
 import { isForMailboxPlan, type Plan } from './plan.ts'
 import type { RequestPorts, SentCard } from './ports.ts'
-import { evaluate, type Resource } from './preview.ts'
+import { evaluate, namedTemplate, type Resource } from './preview.ts'
 import { fingerprintOf, refuseRepeat } from './repeats.ts'
 import { type BasedOn, type DraftBasis, type Request, transition } from './request.ts'
 import { siteOf } from './site-plan.ts'
@@ -68,15 +68,17 @@ export async function submit(context: Context<RequestPorts>, submission: Submiss
   const { requestId, resource, body, replaces } = submission
   const isNew = async () =>
     submission.refusesRepeats && (await refuseRepeat(context, requestId, fingerprintOf(resource, body)))
-  // A known request is returned even if an equal body was sent too.
+  // A known request is returned even if an equal body was sent too. A server gets these reads in one round trip.
   const checked = inAdvance(isNew())
+  const named = inAdvance(namedTemplate(context, body))
   const known = await ports.requests.find(requestId)
   if (known) return own(known, actor)
   for (let attempt = 1; ; attempt += 1) {
     await (attempt === 1 ? checked : isNew())
     const crowded = attempt === triesForAName
+    const template = attempt === 1 ? await named : undefined
     const evaluation = await evaluate(
-      { ports, settings, actor, requestId, replaces, isSubmission: true, crowded },
+      { ports, settings, actor, requestId, replaces, isSubmission: true, crowded, ...(template && { template }) },
       resource,
       body,
     )
@@ -160,11 +162,13 @@ async function store(
     jobs.push(refreshCardsOrder(request, 'status'))
   }
   const audit = [entry(request, actor, request.status, timelineData(request, submission)), ...openStageEntries(request)]
-  await record(context, { request, audit, jobs })
+  const recorded = inAdvance(record(context, { request, audit, jobs }))
   await submission.alsoWrite?.()
-  // Inserted last, because all other submissions of the tenant wait from here on.
-  const inserted = ports.requests.insert(request)
+  // Inserted last, because all other submissions of the tenant wait from here on. A server gets these statements together
+  // with the entries.
+  const inserted = inAdvance(ports.requests.insert(request))
   const checked = inAdvance(checkAgain(context, submission, request, plan))
+  await recorded
   const stored = await inserted
   if (!stored) throw new AlreadySubmitted()
   await checked

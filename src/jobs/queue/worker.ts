@@ -123,6 +123,7 @@ export function createWorker(boss: PgBoss, store: QueueStore, work: Work): Worke
     try {
       // When the worker is full, the next job that ends polls again.
       while (wanted && !stopped && busy.size < work.concurrency) {
+        await store.giveWay()
         wanted = false
         const free = work.concurrency - busy.size
         const fetched = await boss.fetch<object>(name, { batchSize: free, includeMetadata: true })

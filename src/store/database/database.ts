@@ -14,48 +14,7 @@ import {
   runStatement,
   Transaction,
 } from './transaction.ts'
-
-/** Turns of callers on the store's only connection. */
-interface Turns {
-  /** Waits for a turn and returns the function that ends it. `patient`: for background work. */
-  enter(patient: boolean): Promise<() => void>
-}
-
-/** After this many turns for people, background work gets a turn, so that it never waits for ever. */
-const PEOPLE_IN_A_ROW = 3
-
-/**
- * Creates the turns on the embedded store's only connection: calls of people and clients go before jobs. A server has
- * several connections and needs no turns.
- */
-function createTurns(): Turns {
-  const waiting: { readonly people: (() => void)[]; readonly patient: (() => void)[] } = { people: [], patient: [] }
-  let taken = false
-  let inARow = 0
-
-  function next(): (() => void) | undefined {
-    const patientIsDue = waiting.people.length === 0 || (inARow >= PEOPLE_IN_A_ROW && waiting.patient.length > 0)
-    inARow = patientIsDue ? 0 : inARow + 1
-    return (patientIsDue ? waiting.patient : waiting.people).shift()
-  }
-
-  function leave(): void {
-    const start = next()
-    if (start) start()
-    else taken = false
-  }
-
-  return {
-    async enter(patient) {
-      if (taken) await new Promise<void>((resolve) => (patient ? waiting.patient : waiting.people).push(resolve))
-      taken = true
-      return leave
-    },
-  }
-}
-
-/** The turns of a server: every caller starts at once. */
-const noTurns: Turns = { enter: async () => () => undefined }
+import { createTurns, type Turns } from './turns.ts'
 
 /** PostgreSQL, embedded or on a server. Timestamps are read as Date, bigint as number, jsonb parsed. */
 export interface Database {
@@ -65,8 +24,14 @@ export interface Database {
   /**
    * Runs one statement, on the connection of the surrounding transaction if there is one. Throws PostgreSQL's error (it has
    * `code`, the SQLSTATE), or a `ProvisioningError` `unavailable` when the store does not answer, is full or read-only.
+   * After deadlocks the statement runs again, at most three times.
    */
   query<Row = Record<string, unknown>>(sql: string, values?: readonly unknown[]): Promise<QueryResult<Row>>
+  /**
+   * Like `query`, for one quick statement that only reads and waits for no lock. A server gets such statements of one turn
+   * of the event loop in one round trip.
+   */
+  read<Row = Record<string, unknown>>(sql: string, values: readonly unknown[]): Promise<QueryResult<Row>>
   /**
    * Runs work in one transaction (read committed) and commits it, or joins the surrounding transaction. If a joined
    * part fails, the whole transaction fails, even when its error is caught. Work that still runs after the end throws
@@ -82,6 +47,8 @@ export interface Database {
    * also those that are started within a transaction.
    */
   outside<T>(work: () => T): T
+  /** Waits until the calls of people pause, at most a quarter of a second: for workers, before they take jobs. */
+  giveWay(): Promise<void>
   /** Runs work whose statements may take minutes, such as a migration. Nobody should wait for it. */
   patiently<T>(work: () => Promise<T>): Promise<T>
   /** Returns the milliseconds of a round trip. Throws `unavailable` when the store does not answer or is read-only. */
@@ -134,7 +101,7 @@ async function openEngine(options: DatabaseOptions): Promise<Engine> {
     return {
       engine: 'server',
       queueConnection: { schema: queueSchema, connectionString: databaseUrl },
-      turns: noTurns,
+      turns: createTurns('server'),
       ...server,
     }
   }
@@ -145,7 +112,7 @@ async function openEngine(options: DatabaseOptions): Promise<Engine> {
     pool,
     queueConnection,
     availability: thereUntilItEnds(options.log),
-    turns: createTurns(),
+    turns: createTurns('embedded'),
     close,
   }
 }
@@ -168,7 +135,7 @@ function databaseOf({ queueConnection, close, ...lender }: Engine): Database {
   async function query<Row>(sql: string, values?: readonly unknown[]): Promise<QueryResult<Row>> {
     const transaction = ambient.getStore()
     if (transaction) return transaction.query<Row>(sql, values)
-    return lent(async (client) => {
+    const attempt = async (client: pg.PoolClient) => {
       try {
         return await runStatement<Row>(client, sql, values)
       } catch (error) {
@@ -176,7 +143,14 @@ function databaseOf({ queueConnection, close, ...lender }: Engine): Database {
         await rollBack(client)
         throw error
       }
-    })
+    }
+    return despiteConflicts(() => lent(attempt))
+  }
+  const lentForReads = engine === 'server' ? gatherReads(lent) : undefined
+
+  async function read<Row>(sql: string, values: readonly unknown[]): Promise<QueryResult<Row>> {
+    if (!lentForReads || ambient.getStore()) return query<Row>(sql, values)
+    return despiteConflicts(() => lentForReads((client) => runStatement<Row>(client, sql, values)))
   }
 
   async function transaction<T>(work: () => Promise<T>): Promise<T> {
@@ -188,23 +162,19 @@ function databaseOf({ queueConnection, close, ...lender }: Engine): Database {
         throw error
       })
     }
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await lent((client) => {
-          const own = new Transaction(client)
-          return own.run(() => ambient.run(own, work))
-        })
-      } catch (error) {
-        if (attempt === ATTEMPTS || !isConflict(error)) throw error
-        await new Promise((resume) => setTimeout(resume, Math.random() * 25 * 2 ** attempt))
-      }
-    }
+    return despiteConflicts(() =>
+      lent((client) => {
+        const own = new Transaction(client)
+        return own.run(() => ambient.run(own, work))
+      }),
+    )
   }
 
   return {
     engine,
     queueConnection,
     query,
+    read,
     transaction,
     afterCommit(callback) {
       const around = ambient.getStore()
@@ -214,6 +184,7 @@ function databaseOf({ queueConnection, close, ...lender }: Engine): Database {
     assertOutside(what) {
       if (ambient.getStore()?.isOpen) throw new Error(`${what} must not be called while a transaction is open`)
     },
+    giveWay: () => lender.turns.giveWay(),
     outside: (work) => ambient.exit(() => patient.run(true, work)),
     patiently: (work) => patience.run(PATIENCE_MILLISECONDS, work),
     async ping() {
@@ -225,6 +196,51 @@ function databaseOf({ queueConnection, close, ...lender }: Engine): Database {
     },
     close,
   }
+}
+
+/** Runs the work again after a conflict. */
+async function despiteConflicts<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work()
+    } catch (error) {
+      if (attempt === ATTEMPTS || !isConflict(error)) throw error
+      await new Promise((resume) => setTimeout(resume, Math.random() * 25 * 2 ** attempt))
+    }
+  }
+}
+
+type Lend = <T>(work: (client: pg.PoolClient) => Promise<T>) => Promise<T>
+
+/** The most reads that share a connection. PostgreSQL runs them one after another. */
+const MOST_TOGETHER = 8
+
+/** Lends one connection to the reads that start in the same turn of the event loop, so that they leave together. */
+function gatherReads(lend: Lend): Lend {
+  interface Waiting {
+    run(client: pg.PoolClient): Promise<void>
+    fail(error: unknown): void
+  }
+  let gathered: Waiting[] = []
+
+  async function runAll(): Promise<void> {
+    const reads = gathered
+    gathered = []
+    try {
+      await lend((client) => Promise.all(reads.map(({ run }) => run(client))))
+    } catch (error) {
+      for (const { fail } of reads) fail(error)
+    }
+  }
+
+  return (read) =>
+    new Promise((resolve, fail) => {
+      // Each read keeps the context of its caller, such as the trace and the time limit.
+      const run = AsyncLocalStorage.bind((client: pg.PoolClient) => read(client).then(resolve, fail))
+      if (gathered.length === MOST_TOGETHER) void runAll()
+      gathered.push({ run, fail })
+      if (gathered.length === 1) process.nextTick(runAll)
+    })
 }
 
 /** Lends a connection to work. Afterwards discards a doubtful connection and probes the store. */

@@ -2,6 +2,7 @@ import { Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import { because, ProvisioningError } from '../../core/index.ts'
+import { keepPlans } from './transaction.ts'
 
 interface ServerStore {
   readonly pool: pg.Pool
@@ -60,6 +61,7 @@ export async function openServer(
   // The watcher limits the time of probes itself.
   const patient = { ...server, connectionTimeoutMillis: 0, query_timeout: 0 }
   const availability = watchAvailability((signal) => askServer(patient, signal))
+  pool.on('connect', keepPlans)
   pool.on('error', (error) => {
     options.log?.(`An idle connection to the store was lost: ${error.message}`)
     availability.suspect()

@@ -16,8 +16,7 @@ let connections = 0
 
 /**
  * Prepares each statement once on this connection: parsing and planning take the embedded store three times as long as
- * running. Not for a server: a plan of `SELECT *` becomes invalid when a newer replica adds a column, and poolers share
- * one connection between clients.
+ * running, and a server half of its processor time.
  */
 export function keepPlans(client: pg.ClientBase): void {
   connections += 1
@@ -40,6 +39,16 @@ function planName(client: pg.ClientBase, sql: string): string | undefined {
 /** Forgets all plans when a table changes, because a plan of `SELECT *` is then invalid. */
 function noteSchemaChange(client: pg.ClientBase, sql: string): void {
   if (/^\s*(create|alter|drop)\b/im.test(sql)) plans.get(client)?.names.clear()
+}
+
+/**
+ * Whether the server has lost the plan of a statement or refuses it, because a newer replica has changed the table. Then
+ * nothing was executed, and the next attempt prepares the statement again.
+ */
+function isLostPlan(error: unknown): boolean {
+  if (!isSqlError(error)) return false
+  const isOutdated = error.code === '0A000' && 'routine' in error && error.routine === 'RevalidateCachedQuery'
+  return isOutdated || error.code === '26000'
 }
 
 export interface QueryResult<Row> {
@@ -92,14 +101,20 @@ export class Transaction {
     return this.#enqueue(() => runStatement<Row>(this.#client, sql, values))
   }
 
-  /** Starts the transaction, runs the work and commits. Rejects with the work's error after rolling back. */
+  /**
+   * Starts the transaction, runs the work and commits. Rejects with the work's error after rolling back. A server gets
+   * `begin` together with the first statements: it fails only on a lost connection, where they fail too.
+   */
   async run<T>(work: () => Promise<T>): Promise<T> {
-    await this.#enqueue(() => runStatement(this.#client, 'begin'))
+    const begun = this.#enqueue(() => runStatement(this.#client, 'begin'))
+    begun.catch(() => undefined)
+    if (!this.#client.pipeline) await begun
     try {
       const idled = new Promise<never>((_, reject) => {
         this.#onIdle = reject
       })
       const result = await Promise.race([work(), idled])
+      await begun
       await this.#end()
       if (this.#doom !== undefined)
         throw new Error('A part of this transaction failed, so all of it was rolled back', { cause: this.#doom })
@@ -193,6 +208,7 @@ export async function runStatement<Row>(
     return { rows: result.flatMap((each) => (each.rows ?? []) as Row[]), rowCount: result.at(-1)?.rowCount ?? 0 }
   } catch (error) {
     noteDoubt(client, error)
+    if (isLostPlan(error)) plans.get(client)?.names.clear()
     throw explained(error)
   }
 }
@@ -249,7 +265,7 @@ export function explained(error: unknown): unknown {
   return new ProvisioningError('unavailable', because('storeAway'), { cause: error })
 }
 
-/** Whether the transaction can be retried: after a serialization failure or a deadlock. */
+/** Whether the work can be retried: after a serialization failure, a deadlock, or the loss of a plan. */
 export function isConflict(error: unknown): boolean {
-  return isSqlError(error) && (error.code === '40001' || error.code === '40P01')
+  return (isSqlError(error) && (error.code === '40001' || error.code === '40P01')) || isLostPlan(error)
 }

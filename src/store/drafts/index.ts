@@ -11,13 +11,13 @@ const isStarted = `body ->> 'begun' = 'true' AND body ->> 'step' IN ('details', 
 export function createDraftStore(database: Database): DraftStore {
   return {
     async find(requestId) {
-      const { rows } = await database.query<{ body: unknown }>('SELECT body FROM drafts WHERE request_id = $1', [
+      const { rows } = await database.read<{ body: unknown }>('SELECT body FROM drafts WHERE request_id = $1', [
         requestId,
       ])
       return rows[0] && draft.parse(rows[0].body)
     },
     async listStarted(tenantId, personId, limit) {
-      const { rows } = await database.query<{ body: unknown }>(
+      const { rows } = await database.read<{ body: unknown }>(
         `SELECT body FROM drafts WHERE tenant_id = $1 AND person_id = $2 AND ${isStarted}
          ORDER BY updated_at DESC LIMIT ${Number(limit)}`,
         [tenantId, personId],
@@ -25,7 +25,7 @@ export function createDraftStore(database: Database): DraftStore {
       return rows.map(({ body }) => draft.parse(body))
     },
     async waitingFor(tenantId, personId) {
-      const { rows } = await database.query<{ approvals: boolean; drafts: boolean }>(
+      const { rows } = await database.read<{ approvals: boolean; drafts: boolean }>(
         `SELECT EXISTS (SELECT FROM requests
              WHERE tenant_id = $1 AND status = 'pendingApproval' AND waiting_for @> ARRAY[$2]::uuid[]) AS approvals,
            EXISTS (SELECT FROM drafts WHERE tenant_id = $1 AND person_id = $2 AND ${isStarted}) AS drafts`,

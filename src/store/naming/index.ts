@@ -21,7 +21,7 @@ export function createReservations(database: Database): Reservations {
       return names.filter((name) => held.has(folded(name)))
     },
     async holder(tenantId, name) {
-      const { rows } = await database.query<{ request_id: string }>(
+      const { rows } = await database.read<{ request_id: string }>(
         'SELECT request_id FROM reservations WHERE tenant_id = $1 AND name = $2',
         [tenantId, folded(name)],
       )
@@ -37,7 +37,7 @@ export function createReservations(database: Database): Reservations {
 export function createNameCounters(database: Database): NameCounters {
   return {
     async last(tenantId, scope) {
-      const { rows } = await database.query<{ last_number: number }>(
+      const { rows } = await database.read<{ last_number: number }>(
         'SELECT last_number FROM name_counters WHERE tenant_id = $1 AND scope = $2',
         [tenantId, scope],
       )
@@ -77,14 +77,14 @@ export function createFormerAddresses(database: Database, auditKey: Uint8Array):
       )
     },
     async find(tenantId, keys) {
-      const { rows } = await database.query<{ holder: string; day: string }>(
+      const { rows } = await database.read<{ holder: string; day: string }>(
         'SELECT holder, last_day::text AS day FROM former_addresses WHERE tenant_id = $1 AND address = ANY($2)',
         [tenantId, keys.map((one) => digest(tenantId, one))],
       )
       return rows.map(({ holder, day }) => ({ lastDay: day, isHolder: (id) => digest(tenantId, id) === holder }))
     },
     async notedOn(tenantId) {
-      const { rows } = await database.query<{ value: string }>('SELECT value FROM settings WHERE name = $1', [
+      const { rows } = await database.read<{ value: string }>('SELECT value FROM settings WHERE name = $1', [
         notedOn(tenantId),
       ])
       return rows[0]?.value ?? ''

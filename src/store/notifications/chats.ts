@@ -18,6 +18,7 @@ interface Row {
   time_zone: string
   closed_why: string | null
 }
+const conversationColumns = 'tenant_id, person_id, conversation_id, reference, locale, time_zone, closed_why'
 
 /** The personal chats with the bot, one for each person. Every message of the person updates and reopens it. */
 export function createConversationStore(database: Database): ConversationStore {
@@ -46,7 +47,7 @@ export function createConversationStore(database: Database): ConversationStore {
       return rowCount === 1
     },
     async lastReference(tenantId) {
-      const { rows } = await database.query<Pick<Row, 'reference'>>(
+      const { rows } = await database.read<Pick<Row, 'reference'>>(
         `SELECT reference FROM conversations WHERE tenant_id = $1 AND closed_at IS NULL AND reference <> 'null'
          ORDER BY updated_at DESC LIMIT 1`,
         [tenantId],
@@ -62,8 +63,8 @@ export function createConversationStore(database: Database): ConversationStore {
       return rowCount === 1
     },
     async ofPerson(tenantId, personId) {
-      const { rows } = await database.query<Row>(
-        'SELECT * FROM conversations WHERE tenant_id = $1 AND person_id = $2',
+      const { rows } = await database.read<Row>(
+        `SELECT ${conversationColumns} FROM conversations WHERE tenant_id = $1 AND person_id = $2`,
         [tenantId, personId],
       )
       return rows[0] && read(rows[0])
@@ -92,19 +93,20 @@ interface CardRow {
   bundle_id: string | null
   shown: string | null
 }
+const cardColumns = 'request_id, person_id, key, conversation_id, activity_id, state, updated_at, bundle_id, shown'
 
 export function createSentCards(database: Database): SentCards {
   return {
     async ofRequest(requestId) {
-      const { rows } = await database.query<CardRow>(
-        'SELECT * FROM sent_cards WHERE request_id = $1 ORDER BY updated_at',
+      const { rows } = await database.read<CardRow>(
+        `SELECT ${cardColumns} FROM sent_cards WHERE request_id = $1 ORDER BY updated_at`,
         [requestId],
       )
       return rows.flatMap((row) => readCard(row) ?? [])
     },
     async find(requestId, personId, key) {
-      const { rows } = await database.query<CardRow>(
-        'SELECT * FROM sent_cards WHERE request_id = $1 AND person_id = $2 AND key = $3',
+      const { rows } = await database.read<CardRow>(
+        `SELECT ${cardColumns} FROM sent_cards WHERE request_id = $1 AND person_id = $2 AND key = $3`,
         [requestId, personId, key],
       )
       return rows[0] && readCard(rows[0])
@@ -158,25 +160,27 @@ export function createSentCards(database: Database): SentCards {
       ])
     },
     async ofBundle(bundleId) {
-      const { rows } = await database.query<CardRow>('SELECT * FROM sent_cards WHERE bundle_id = $1', [bundleId])
+      const { rows } = await database.read<CardRow>(`SELECT ${cardColumns} FROM sent_cards WHERE bundle_id = $1`, [
+        bundleId,
+      ])
       return rows.flatMap((row) => readCard(row) ?? [])
     },
     async dropBundle(bundleId) {
       const { rows } = await database.query<CardRow>(
-        `DELETE FROM sent_cards WHERE bundle_id = $1 AND state = 'bundled' RETURNING *`,
+        `DELETE FROM sent_cards WHERE bundle_id = $1 AND state = 'bundled' RETURNING ${cardColumns}`,
         [bundleId],
       )
       return rows.flatMap((row) => readCard(row) ?? [])
     },
     async ofPerson(personId, requestIds) {
-      const { rows } = await database.query<CardRow>(
-        'SELECT * FROM sent_cards WHERE request_id = ANY($2::uuid[]) AND person_id = $1',
+      const { rows } = await database.read<CardRow>(
+        `SELECT ${cardColumns} FROM sent_cards WHERE request_id = ANY($2::uuid[]) AND person_id = $1`,
         [personId, requestIds],
       )
       return rows.flatMap((row) => readCard(row) ?? [])
     },
     async unsentLinks({ tenantId, personId, since, most }) {
-      const { rows } = await database.query<{ request_id: string }>(unsentLinks, [
+      const { rows } = await database.read<{ request_id: string }>(unsentLinks, [
         ...[tenantId, personId, since.toISOString(), most],
       ])
       return rows.map(({ request_id }) => request_id)

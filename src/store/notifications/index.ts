@@ -24,7 +24,7 @@ const keptDays = 100
 export function createNoticeStore(database: Database): NoticeStore {
   return {
     async find({ tenantId, personId, notice }) {
-      const { rows } = await database.query<{ state: SentNotice['state']; at: Date }>(
+      const { rows } = await database.read<{ state: SentNotice['state']; at: Date }>(
         'SELECT state, updated_at AS at FROM notices WHERE tenant_id = $1 AND person_id = $2 AND key = $3',
         [tenantId, personId, notice],
       )

@@ -15,7 +15,7 @@ const numberBeforeFirst = 1000
 
 export function createRequestStore(database: Database): RequestStore {
   const one = async (sql: string, values: readonly unknown[]): Promise<Request | undefined> => {
-    const { rows } = await database.query<{ body: unknown }>(sql, values)
+    const { rows } = await database.read<{ body: unknown }>(sql, values)
     return rows[0] && provisioningRequest.parse(rows[0].body)
   }
   return {
@@ -84,7 +84,7 @@ export function createRequestStore(database: Database): RequestStore {
     },
 
     async statuses(requestIds) {
-      const { rows } = await database.query<{
+      const { rows } = await database.read<{
         request_id: string
         status: RequestState
         at: Date
@@ -100,7 +100,7 @@ export function createRequestStore(database: Database): RequestStore {
     },
 
     async versions(requestIds) {
-      const { rows } = await database.query<{ request_id: string; version: number }>(
+      const { rows } = await database.read<{ request_id: string; version: number }>(
         'SELECT request_id, version FROM requests WHERE request_id = ANY($1)',
         [requestIds],
       )
@@ -135,7 +135,7 @@ export function createRequestStore(database: Database): RequestStore {
     },
 
     async countOpen(tenantId, requesterId, but) {
-      const { rows } = await database.query<{ open: number }>(
+      const { rows } = await database.read<{ open: number }>(
         `SELECT (count(*) FILTER (WHERE batch IS NULL) + count(DISTINCT batch) FILTER (WHERE batch <> $4))::int AS open
          FROM (SELECT CASE status WHEN 'pendingApproval' THEN body -> 'batch' ->> 'batchId' END AS batch FROM requests
            WHERE tenant_id = $1 AND requester_id = $2 AND status = ANY($3)) AS counted`,
@@ -146,7 +146,7 @@ export function createRequestStore(database: Database): RequestStore {
 
     async sentSince({ tenantId, requesterId, fingerprint, since, but }) {
       // The index of migration 28. With ORDER BY the planner would read all requests of the person by number instead.
-      const { rows } = await database.query<{ body: unknown }>(
+      const { rows } = await database.read<{ body: unknown }>(
         `SELECT body FROM requests WHERE tenant_id = $1 AND requester_id = $2 AND submitted_at >= $3
          AND body ->> 'fingerprint' = $4 AND request_id <> $5`,
         [tenantId, requesterId, since, fingerprint, but],
@@ -156,7 +156,7 @@ export function createRequestStore(database: Database): RequestStore {
     },
 
     async countOfTemplate({ tenantId, templateId, requesterId = null, states, but, most }) {
-      const { rows } = await database.query<{ count: number }>(
+      const { rows } = await database.read<{ count: number }>(
         `SELECT count(*)::int AS count FROM (
            SELECT FROM requests WHERE tenant_id = $1 AND body -> 'template' ->> 'id' = $2 AND status = ANY($3)
            AND request_id <> ALL($4::uuid[]) AND ($5::uuid IS NULL OR requester_id = $5)

@@ -45,7 +45,7 @@ export function createIdempotencyKeys(database: Database): IdempotencyStore {
         )
         if (rowCount === 1) return { state: 'claimed', requestId: attempt.requestId }
         const { rows } = await database.query<Row>(
-          `SELECT * FROM idempotency_keys WHERE ${keyCondition} FOR UPDATE`,
+          `SELECT fingerprint, request_id, holder, lease_until, keep_until, answer FROM idempotency_keys WHERE ${keyCondition} FOR UPDATE`,
           keyParameters(key),
         )
         const [row] = rows

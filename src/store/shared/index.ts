@@ -21,7 +21,7 @@ const keptDays = 90
 export function createBotState(database: Database): BotStateStore {
   return {
     async read(keys) {
-      const { rows } = await database.query<{ key: string; body: unknown }>(
+      const { rows } = await database.read<{ key: string; body: unknown }>(
         'SELECT key, body FROM bot_state WHERE key = ANY($1)',
         [keys],
       )
@@ -78,7 +78,7 @@ export function createInbox(database: Database): Inbox {
       return claimed
     },
     async answer({ channel, conversationId, activityId }) {
-      const { rows } = await database.query<{ answer: unknown }>(
+      const { rows } = await database.read<{ answer: unknown }>(
         'SELECT answer FROM inbox WHERE channel = $1 AND conversation_id = $2 AND activity_id = $3',
         [channel, conversationId, activityId],
       )

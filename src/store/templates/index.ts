@@ -60,7 +60,7 @@ export function createTemplateStore(database: Database): TemplateStore {
     async list(tenantId) {
       // A copy: another call may change the cache while the statement runs.
       const known = new Map(parsed.get(tenantId))
-      const { rows } = await database.query<MarkedRow>(
+      const { rows } = await database.read<MarkedRow>(
         `SELECT id, mark, CASE WHEN known_mark = mark THEN NULL ELSE body END AS body
          FROM (SELECT template_id AS id, ${mark} AS mark, body FROM templates WHERE tenant_id = $1) AS stored
          LEFT JOIN unnest($2::uuid[], $3::text[]) AS known (known_id, known_mark) ON known_id = id`,
@@ -72,7 +72,7 @@ export function createTemplateStore(database: Database): TemplateStore {
     async find(tenantId, id) {
       const cached = parsed.get(tenantId)?.get(id.toLowerCase())
       const known = new Map(cached && [[id.toLowerCase(), cached]])
-      const { rows } = await database.query<MarkedRow>(
+      const { rows } = await database.read<MarkedRow>(
         `SELECT template_id AS id, ${mark} AS mark, CASE WHEN ${mark} = $3 THEN NULL ELSE body END AS body
          FROM templates WHERE tenant_id = $1 AND template_id::text = lower($2)`,
         [tenantId, id, cached?.mark ?? ''],

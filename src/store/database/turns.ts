@@ -1,0 +1,71 @@
+/**
+ * Calls of people and clients go before jobs: on the only connection of the embedded store, and when a worker is about to
+ * take its next jobs.
+ */
+export interface Turns {
+  /** Waits for a turn and returns the function that ends it. `patient`: for background work. */
+  enter(patient: boolean): Promise<() => void>
+  /** Resolves when no call of a person has used the store for 5 ms, and after a quarter of a second in any case. */
+  giveWay(): Promise<void>
+}
+
+/** After this many turns for people, background work gets a turn, so that it never waits for ever. */
+const PEOPLE_IN_A_ROW = 3
+/** The pauses of a call between two statements are shorter: it asks the directory, or the client reads the answer. */
+const CALM_MILLISECONDS = 5
+/** The longest wait of a worker. Meanwhile jobs collect, and one statement takes them all. */
+const PATIENCE_MILLISECONDS = 250
+
+/** Creates the turns of a store. A server has several connections, so every caller enters at once. */
+export function createTurns(engine: 'embedded' | 'server'): Turns {
+  const line = engine === 'embedded' ? createLine() : undefined
+  let people = 0
+  let lastLeft = Number.NEGATIVE_INFINITY
+
+  const calmAfter = (): number => (people > 0 ? CALM_MILLISECONDS : CALM_MILLISECONDS - (performance.now() - lastLeft))
+
+  return {
+    async enter(patient) {
+      if (patient) return (await line?.wait(true)) ?? (() => undefined)
+      people += 1
+      const leave = await line?.wait(false)
+      return () => {
+        people -= 1
+        lastLeft = performance.now()
+        leave?.()
+      }
+    },
+    async giveWay() {
+      const end = performance.now() + PATIENCE_MILLISECONDS
+      for (let left = calmAfter(); left > 0 && performance.now() < end; left = calmAfter())
+        await new Promise((resume) => setTimeout(resume, Math.ceil(left)))
+    },
+  }
+}
+
+/** The line for the only connection. `wait` returns the function that passes the connection on. */
+function createLine(): { wait(patient: boolean): Promise<() => void> } {
+  const waiting: { readonly people: (() => void)[]; readonly patient: (() => void)[] } = { people: [], patient: [] }
+  let taken = false
+  let inARow = 0
+
+  function next(): (() => void) | undefined {
+    const patientIsDue = waiting.people.length === 0 || (inARow >= PEOPLE_IN_A_ROW && waiting.patient.length > 0)
+    inARow = patientIsDue ? 0 : inARow + 1
+    return (patientIsDue ? waiting.patient : waiting.people).shift()
+  }
+
+  function leave(): void {
+    const start = next()
+    if (start) start()
+    else taken = false
+  }
+
+  return {
+    async wait(patient) {
+      if (taken) await new Promise<void>((resolve) => (patient ? waiting.patient : waiting.people).push(resolve))
+      taken = true
+      return leave
+    },
+  }
+}
