@@ -22,10 +22,11 @@ const parts: Readonly<Record<string, (folder: string) => Promise<PartReport>>> =
   burst: (folder) => inPlaces(folder, burstPart),
   reads: (folder) => inPlaces(folder, readsPart),
   scale: (folder) => inPlaces(folder, scalePart),
-  soak: (folder) => inPlaces(folder, soakPart),
+  'soak-embedded': (folder) => inPlaces(folder, (places) => soakPart(places, 'embedded')),
+  'soak-server': (folder) => inPlaces(folder, (places) => soakPart(places, 'server')),
 }
-/** Parts that run only when they are named: the soak takes an hour, the scale some eight minutes. */
-const onRequest = ['scale', 'soak']
+/** Parts that run only when they are named: each soak takes some half an hour, the scale some eight minutes. */
+const onRequest = ['scale', 'soak-embedded', 'soak-server']
 
 /**
  * `npm run bench`: prints figures of this machine, each with a floor or a limit, and writes them to

@@ -219,40 +219,34 @@ const nameOfTimes = { turn: 'turn `help`', click: 'click on a template', read: '
 /** Memory that the service must not exceed under load, in MiB, by store. */
 const memoryLimits = { embedded: 512, server: 300 } as const
 
-/** Measures the memory of the service during many turns and requests, in both kinds of store. */
-export async function soakPart(
-  places: Places,
-  soak: Soak = longSoak,
-  engines: readonly Engine[] = ['embedded', 'server'],
-): Promise<PartReport> {
-  const rows: Row[] = []
-  const panels: PartReport['charts'][string]['chart']['panels'][number][] = []
-  for (const engine of engines) {
-    const limit = memoryLimits[engine] * 2 ** 20
-    const { samples, isLimited } = await measureSoak(await places.place(engine), soak, limit)
-    const after = `${count(soak.turns)} turns and ${count(soak.requests)} requests`
-    const row = (what: string, ours: number, floor: number, name: string): Row => [
-      ...([`${what}, ${nameOf[engine]}`, megabytes(ours), megabytes(floor), ratio(ours, floor), name] as const),
-    ]
-    const [first, last] = [samples[Math.floor(samples.length / 10)], samples.at(-1)]
-    const highest = Math.max(...samples.map(({ resident }) => resident))
-    rows.push(
-      row('resident memory, highest', highest, limit, `the limit${isLimited ? ' of the kernel' : ''}; ${after}`),
-      row('heap at the end', last?.heap ?? 0, first?.heap ?? 0, `after ${count(first?.turns ?? 0)} turns; ${after}`),
-    )
-    const inMegabytes = (of: (sample: (typeof samples)[number]) => number) => samples.map((one) => of(one) / 2 ** 20)
-    const everyFifth = Math.max(1, Math.round(samples.length / 5))
-    panels.push({
-      title: nameOf[engine],
-      x: samples.map(({ turns }, index) => (index % everyFifth === 0 ? count(turns) : '')),
-      series: [
-        { name: 'resident', values: inMegabytes(({ resident }) => resident) },
-        { name: 'heap after a collection', values: inMegabytes(({ heap }) => heap) },
-      ],
-    })
+/** Measures the memory of the service during many turns and requests. */
+export async function soakPart(places: Places, engine: Engine, soak: Soak = longSoak): Promise<PartReport> {
+  const limit = memoryLimits[engine] * 2 ** 20
+  const { samples, isLimited } = await measureSoak(await places.place(engine), soak, limit)
+  const after = `${count(soak.turns)} turns and ${count(soak.requests)} requests`
+  const row = (what: string, ours: number, floor: number, name: string): Row => [
+    ...([`${what}, ${nameOf[engine]}`, megabytes(ours), megabytes(floor), ratio(ours, floor), name] as const),
+  ]
+  const [first, last] = [samples[Math.floor(samples.length / 10)], samples.at(-1)]
+  const highest = Math.max(...samples.map(({ resident }) => resident))
+  const rows = [
+    row('resident memory, highest', highest, limit, `the limit${isLimited ? ' of the kernel' : ''}; ${after}`),
+    row('heap at the end', last?.heap ?? 0, first?.heap ?? 0, `after ${count(first?.turns ?? 0)} turns; ${after}`),
+  ]
+  const inMegabytes = (of: (sample: (typeof samples)[number]) => number) => samples.map((one) => of(one) / 2 ** 20)
+  const everyFifth = Math.max(1, Math.round(samples.length / 5))
+  const panel = {
+    title: nameOf[engine],
+    x: samples.map(({ turns }, index) => (index % everyFifth === 0 ? count(turns) : '')),
+    series: [
+      { name: 'resident', values: inMegabytes(({ resident }) => resident) },
+      { name: 'heap after a collection', values: inMegabytes(({ heap }) => heap) },
+    ],
   }
-  const chart = { title: 'Memory during turns and requests', unit: 'MiB', kind: 'lines', columns: 2, panels } as const
-  return { rows, charts: { soak: { chart, alt: 'Memory of the service by the number of turns' } } }
+  const title = 'Memory during turns and requests'
+  const chart = { title, unit: 'MiB', kind: 'lines', columns: 1, panels: [panel] } as const
+  const alt = `Memory of the service by the number of turns, ${nameOf[engine]}`
+  return { rows, charts: { [`soak-${engine}`]: { chart, alt } } }
 }
 
 const count = (size: number): string => size.toLocaleString('en')

@@ -1,0 +1,89 @@
+import { setImmediate } from 'node:timers/promises'
+import pg from 'pg'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { createTurns } from '../../src/store/database/turns.ts'
+import { withDatabase } from '../support/database.ts'
+
+describe('statements on a server', () => {
+  const store = withDatabase('server', { migrated: false })
+  const select = 'select * from facts where id = $1'
+  const fact = async () => (await store.database.query(select, [1])).rows[0]
+
+  beforeAll(async () => {
+    await store.database.query('create table facts (id bigint primary key)')
+    await store.database.query('insert into facts (id) values ($1)', [1])
+  })
+
+  /** Changes the table over another connection, like a newer replica. */
+  async function addColumn(name: string): Promise<void> {
+    const other = new pg.Client({ connectionString: store.options.databaseUrl })
+    await other.connect()
+    await other.query(`alter table ${store.options.schema}.facts add column ${name} text`)
+    await other.end()
+  }
+
+  it('are prepared once on each connection', async () => {
+    const { rows } = await store.database.transaction(async () => {
+      await fact()
+      await fact()
+      return store.database.query('select name from pg_prepared_statements where statement = $1', [select])
+    })
+    expect(rows).toHaveLength(1)
+  })
+
+  it('are prepared again after another process has changed the table', async () => {
+    expect(await fact()).toEqual({ id: 1 })
+    await addColumn('colour')
+    expect(await fact()).toEqual({ id: 1, colour: null })
+    await addColumn('size')
+    expect(await store.database.transaction(fact)).toEqual({ id: 1, colour: null, size: null })
+  })
+
+  it('that read at the same time share a connection, up to eight', async () => {
+    const connection = async () => {
+      const { rows } = await store.database.read('select pg_backend_pid() as pid, $1::int as one', [1])
+      return rows[0]?.['pid']
+    }
+    const connections = await Promise.all(Array.from({ length: 9 }, connection))
+    expect(new Set(connections.slice(0, 8)).size).toBe(1)
+    expect(new Set(connections).size).toBe(2)
+  })
+
+  it('that share a connection fail alone', async () => {
+    const divided = (by: number) => store.database.read('select 6 / $1::int as result', [by])
+    const results = await Promise.allSettled([divided(2), divided(0), divided(3)])
+    expect(results).toMatchObject([
+      { status: 'fulfilled', value: { rows: [{ result: 3 }] } },
+      { status: 'rejected', reason: { message: 'division by zero' } },
+      { status: 'fulfilled', value: { rows: [{ result: 2 }] } },
+    ])
+  })
+})
+
+describe('workers', () => {
+  it('take jobs at once while nobody uses the store, and while only jobs use it', async () => {
+    const turns = createTurns('server')
+    const first = () => Promise.race([turns.giveWay().then(() => 'jobs'), setImmediate('later')])
+    expect(await first()).toBe('jobs')
+    await turns.enter(true)
+    expect(await first()).toBe('jobs')
+  })
+
+  it('wait for a call of a person', async () => {
+    const turns = createTurns('server')
+    const order: string[] = []
+    const leave = await turns.enter(false)
+    const waited = turns.giveWay().then(() => order.push('jobs'))
+    await setImmediate()
+    order.push('person')
+    leave()
+    await waited
+    expect(order).toEqual(['person', 'jobs'])
+  })
+
+  it('take jobs although a call of a person never ends', async () => {
+    const turns = createTurns('server')
+    await turns.enter(false)
+    await turns.giveWay()
+  })
+})
