@@ -60,17 +60,18 @@ describe('statements on a server', () => {
   })
 })
 
-describe('workers', () => {
+describe('workers on the embedded store', () => {
   it('take jobs at once while nobody uses the store, and while only jobs use it', async () => {
-    const turns = createTurns('server')
+    const turns = createTurns()
     const first = () => Promise.race([turns.giveWay().then(() => 'jobs'), setImmediate('later')])
     expect(await first()).toBe('jobs')
-    await turns.enter(true)
+    const leave = await turns.enter(true)
     expect(await first()).toBe('jobs')
+    leave()
   })
 
   it('wait for a call of a person', async () => {
-    const turns = createTurns('server')
+    const turns = createTurns()
     const order: string[] = []
     const leave = await turns.enter(false)
     const waited = turns.giveWay().then(() => order.push('jobs'))
@@ -82,7 +83,7 @@ describe('workers', () => {
   })
 
   it('take jobs although a call of a person never ends', async () => {
-    const turns = createTurns('server')
+    const turns = createTurns()
     await turns.enter(false)
     await turns.giveWay()
   })

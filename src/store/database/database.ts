@@ -14,7 +14,7 @@ import {
   runStatement,
   Transaction,
 } from './transaction.ts'
-import { createTurns, type Turns } from './turns.ts'
+import { createTurns, noTurns, type Turns } from './turns.ts'
 
 /** PostgreSQL, embedded or on a server. Timestamps are read as Date, bigint as number, jsonb parsed. */
 export interface Database {
@@ -47,7 +47,10 @@ export interface Database {
    * also those that are started within a transaction.
    */
   outside<T>(work: () => T): T
-  /** Waits until the calls of people pause, at most a quarter of a second: for workers, before they take jobs. */
+  /**
+   * Waits in the embedded store until the calls of people pause, at most a quarter of a second: for workers, before they
+   * take jobs.
+   */
   giveWay(): Promise<void>
   /** Runs work whose statements may take minutes, such as a migration. Nobody should wait for it. */
   patiently<T>(work: () => Promise<T>): Promise<T>
@@ -101,7 +104,7 @@ async function openEngine(options: DatabaseOptions): Promise<Engine> {
     return {
       engine: 'server',
       queueConnection: { schema: queueSchema, connectionString: databaseUrl },
-      turns: createTurns('server'),
+      turns: noTurns,
       ...server,
     }
   }
@@ -112,7 +115,7 @@ async function openEngine(options: DatabaseOptions): Promise<Engine> {
     pool,
     queueConnection,
     availability: thereUntilItEnds(options.log),
-    turns: createTurns('embedded'),
+    turns: createTurns(),
     close,
   }
 }

@@ -1,7 +1,4 @@
-/**
- * Calls of people and clients go before jobs: on the only connection of the embedded store, and when a worker is about to
- * take its next jobs.
- */
+/** Calls of people and clients go before jobs. */
 export interface Turns {
   /** Waits for a turn and returns the function that ends it. `patient`: for background work. */
   enter(patient: boolean): Promise<() => void>
@@ -16,38 +13,13 @@ const CALM_MILLISECONDS = 5
 /** The longest wait of a worker. Meanwhile jobs collect, and one statement takes them all. */
 const PATIENCE_MILLISECONDS = 250
 
-/** Creates the turns of a store. A server has several connections, so every caller enters at once. */
-export function createTurns(engine: 'embedded' | 'server'): Turns {
-  const line = engine === 'embedded' ? createLine() : undefined
-  let people = 0
-  let lastLeft = Number.NEGATIVE_INFINITY
-
-  const calmAfter = (): number => (people > 0 ? CALM_MILLISECONDS : CALM_MILLISECONDS - (performance.now() - lastLeft))
-
-  return {
-    async enter(patient) {
-      if (patient) return (await line?.wait(true)) ?? (() => undefined)
-      people += 1
-      const leave = await line?.wait(false)
-      return () => {
-        people -= 1
-        lastLeft = performance.now()
-        leave?.()
-      }
-    },
-    async giveWay() {
-      const end = performance.now() + PATIENCE_MILLISECONDS
-      for (let left = calmAfter(); left > 0 && performance.now() < end; left = calmAfter())
-        await new Promise((resume) => setTimeout(resume, Math.ceil(left)))
-    },
-  }
-}
-
-/** The line for the only connection. `wait` returns the function that passes the connection on. */
-function createLine(): { wait(patient: boolean): Promise<() => void> } {
+/** Creates the turns on the embedded store's only connection. PostgreSQL runs in this process, so jobs delay people. */
+export function createTurns(): Turns {
   const waiting: { readonly people: (() => void)[]; readonly patient: (() => void)[] } = { people: [], patient: [] }
   let taken = false
   let inARow = 0
+  let people = 0
+  let lastLeft = Number.NEGATIVE_INFINITY
 
   function next(): (() => void) | undefined {
     const patientIsDue = waiting.people.length === 0 || (inARow >= PEOPLE_IN_A_ROW && waiting.patient.length > 0)
@@ -61,11 +33,28 @@ function createLine(): { wait(patient: boolean): Promise<() => void> } {
     else taken = false
   }
 
+  function leaveAsPerson(): void {
+    people -= 1
+    lastLeft = performance.now()
+    leave()
+  }
+
+  const calmAfter = (): number => (people > 0 ? CALM_MILLISECONDS : CALM_MILLISECONDS - (performance.now() - lastLeft))
+
   return {
-    async wait(patient) {
+    async enter(patient) {
+      if (!patient) people += 1
       if (taken) await new Promise<void>((resolve) => (patient ? waiting.patient : waiting.people).push(resolve))
       taken = true
-      return leave
+      return patient ? leave : leaveAsPerson
+    },
+    async giveWay() {
+      const end = performance.now() + PATIENCE_MILLISECONDS
+      for (let left = calmAfter(); left > 0 && performance.now() < end; left = calmAfter())
+        await new Promise((resume) => setTimeout(resume, Math.ceil(left)))
     },
   }
 }
+
+/** The turns of a server, which has several connections and its own processors: every caller starts at once. */
+export const noTurns: Turns = { enter: async () => () => undefined, giveWay: async () => undefined }
