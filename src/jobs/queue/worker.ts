@@ -124,6 +124,7 @@ export function createWorker(boss: PgBoss, store: QueueStore, work: Work): Worke
       // When the worker is full, the next job that ends polls again.
       while (wanted && !stopped && busy.size < work.concurrency) {
         await store.giveWay()
+        if (stopped) return
         wanted = false
         const free = work.concurrency - busy.size
         const fetched = await boss.fetch<object>(name, { batchSize: free, includeMetadata: true })

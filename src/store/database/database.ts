@@ -229,6 +229,8 @@ function gatherReads(lend: Lend): Lend {
   async function runAll(): Promise<void> {
     const reads = gathered
     gathered = []
+    // A full set has left before its turn.
+    if (reads.length === 0) return
     try {
       await lend((client) => Promise.all(reads.map(({ run }) => run(client))))
     } catch (error) {
