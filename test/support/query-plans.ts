@@ -13,7 +13,7 @@ export function recording(database: Database): { database: Database; statements:
     statements.push({ sql, values })
     return database.query(sql, values)
   }
-  return { database: { ...database, query }, statements }
+  return { database: { ...database, query, read: query }, statements }
 }
 
 /** PostgreSQL's execution plan of a statement. */
