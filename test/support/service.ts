@@ -210,6 +210,7 @@ function untilClosed(database: Database): Database {
   return {
     ...database,
     query: async (...statement) => open().query(...statement),
+    read: async (...statement) => open().read(...statement),
     transaction: async (work) => open().transaction(work),
     ping: async () => open().ping(),
     close: async () => {
