@@ -84,9 +84,9 @@ export function createPlayers(world: ChangesWorld, scores: ChangeScores) {
     },
     /**
      * Lets some sleeping changes prepare the start of this turn of the digests. A kill right after the start hits only
-     * changes that are aimed at it. Returns whether there were any.
+     * changes that are aimed at it, so those are prepared alone. Returns these changes.
      */
-    async prepare(turn: number): Promise<boolean> {
+    async prepare(turn: number): Promise<readonly Change[]> {
       const first = sleepers[0]?.change.point
       const isStart = first?.place.at === 'start'
       const some = sleepers
@@ -97,7 +97,7 @@ export function createPlayers(world: ChangesWorld, scores: ChangeScores) {
       const isReady = ({ change }: Sleeper) => change.isOver || change.begun.has('digest')
       const end = Date.now() + 3000
       while (!some.every(isReady) && Date.now() < end) await setTimeout(20)
-      return some.length > 0
+      return some.map(({ change }) => change)
     },
     /** Wakes all changes, and waits for their ends. */
     async settle(turn: number): Promise<void> {

@@ -6,12 +6,14 @@ import { createPlayers, type Played } from './changes-players.ts'
 import { type ChangeScore, createChangeScores } from './changes-scores.ts'
 import type { ChangesWorld } from './changes-world.ts'
 
-/** A held caller would give up after 10 s. Milliseconds. */
-const longestHold = 6500
+/** A held caller gives up after 10 s, and the preparations of a kill need up to 4 s. Milliseconds. */
+const longestHold = 5000
 /** Time without a new hold before the kill. Milliseconds. */
 const quiet = { least: 1000, most: 4000 }
-/** Maximum length of a life while something is held, and of any life. Milliseconds. */
+/** How long the changes of a life have to reach their points, and to wait for other ones if some are held. Milliseconds. */
 const longestLife = { held: 8000, any: 20_000 }
+/** How long a life waits for the ends of the changes that earlier kills hit. Milliseconds. */
+const longestRest = 60_000
 
 export interface ChangesOutcome {
   readonly played: readonly Played[]
@@ -19,9 +21,10 @@ export interface ChangesOutcome {
 }
 
 /**
- * Plays changes, each with one kill aimed at it. In each life of the service as many as possible are held at their
- * points, and one SIGKILL hits all of them. Ends when every point was hit often enough, or at the deadline; then all
- * changes run to their ends.
+ * Plays changes, each with one kill aimed at it. Each life of the service first lets the changes end that earlier kills
+ * hit, because a job that every kill interrupts becomes a dead letter. Then it begins new ones, holds as many as possible
+ * at their points, and one SIGKILL hits all of them. Ends when every point was hit often enough, or at the deadline; then
+ * all changes run to their ends.
  */
 export async function liveChanges(
   world: ChangesWorld,
@@ -31,25 +34,36 @@ export async function liveChanges(
   const { aim, cluster, history, random, people } = world
   const scores = createChangeScores(points, rounds)
   const players = createPlayers(world, scores)
-  const life = { began: 0, changedAt: 0, held: 0, quiet: quiet.least, turn: 0 }
+  const life = { began: 0, isResting: true, changedAt: 0, held: 0, quiet: quiet.least }
+  const isTimeUp = () => scores.isDone() || performance.now() >= deadline
 
   const active = () => aim.changes.filter(({ isOver, isMet, isAsleep }) => !isOver && !isMet && !isAsleep)
+  const isRecovering = () => aim.changes.some(({ isMet, isOver }) => isMet && !isOver)
 
+  /** Begins new changes as soon as the changes that earlier kills hit have ended. */
+  function endRest(now: number): void {
+    if (!life.isResting || (isRecovering() && now - life.began < longestRest)) return
+    players.beginSome()
+    Object.assign(life, { began: now, isResting: false, changedAt: now })
+  }
   /** Returns whether to kill now: everything that can be held is held, or a held caller would give up soon. */
   function isDue(now: number): boolean {
+    if (now - aim.oldestHold() > longestHold) return true
+    if (life.isResting) return false
     const left = active()
     const held = left.filter(aim.isHeld).length
     if (held !== life.held) Object.assign(life, { held, changedAt: now })
     const age = now - life.began
-    if (now - aim.oldestHold() > longestHold || age > longestLife.any) return true
+    if (held > 0 && held === left.length) return now - life.changedAt > 200
+    if (held > 0) return now - life.changedAt > life.quiet || age > longestLife.held
     // A sleeping change needs another start.
-    if (left.length === 0) return players.hasSleepers() || age > life.quiet
-    if (held === left.length) return now - life.changedAt > 200
-    return held > 0 && (now - life.changedAt > life.quiet || age > longestLife.held)
+    if (players.hasSleepers()) return left.length === 0 || age > longestLife.any
+    if (left.length === 0) life.isResting = true
+    return false
   }
 
-  async function kill(): Promise<void> {
-    const group = clicksForOneKill(aim.gated(), random)
+  async function kill(hasClicks: boolean): Promise<void> {
+    const group = hasClicks && clicksForOneKill(aim.gated(), random)
     if (group) {
       await aim.open(group.changes, group.from)
       await setTimeout(random() * group.within)
@@ -65,35 +79,34 @@ export async function liveChanges(
     await killed
   }
 
-  async function startNext(): Promise<void> {
-    if (life.turn > 0) world.jumpTo(life.turn)
-    life.turn = 0
+  /** Starts the service, at this turn of the digests if there is one. */
+  async function start(turn?: number): Promise<void> {
+    if (turn !== undefined) world.jumpTo(turn)
     const starts = Date.now()
     await cluster.start(0)
     const now = Date.now()
     life.quiet = Math.min(quiet.most, Math.max(quiet.least, (now - starts) * 0.5))
     aim.started(now)
     for (const change of aim.changes) if (change.begun.has('digest')) change.isAsleep = false
-    Object.assign(life, { began: now, changedAt: now, held: 0 })
-  }
-  /** Returns the moment of a kill that follows the start, if such a kill is due now. */
-  function afterStart(): number | undefined {
-    for (const { point, begun, isMet, isOver } of aim.changes)
-      if (point.place.at === 'start' && begun.has('digest') && !isMet && !isOver) return random() * point.place.within
-    return undefined
+    Object.assign(life, { began: now, isResting: true, changedAt: now, held: 0 })
   }
 
-  await startNext()
+  await start()
   await people.meet(admin)
-  while (!scores.isDone() && performance.now() < deadline) {
-    players.beginSome()
-    const moment = afterStart()
-    if (moment !== undefined) await setTimeout(moment)
-    else while (!isDue(Date.now())) await setTimeout(20)
+  while (!isTimeUp()) {
+    while (!isTimeUp() && !isDue(Date.now())) {
+      endRest(Date.now())
+      await setTimeout(20)
+    }
     const turn = world.nextDigests()
-    if (moment === undefined && (await players.prepare(turn))) life.turn = turn
-    await kill()
-    await startNext()
+    const [first] = await players.prepare(turn)
+    await kill(true)
+    await start(first && turn)
+    if (first?.point.place.at !== 'start') continue
+    // The people have no time to click between this start and its kill.
+    await setTimeout(random() * first.point.place.within)
+    await kill(false)
+    await start()
   }
   aim.close()
   await players.settle(world.nextDigests())
