@@ -133,6 +133,19 @@ describe('the cards of a batch', () => {
     ).toMatch(/Your batch has ended[\s\S]*2 rejected/)
   })
 
+  it('show only the summary of a batch that ended before its progress was sent', async () => {
+    const batchId = await submitted(1, one)
+    const [first] = await requests(batchId)
+    await core.provisioning.reject(actorOf(dana), { requestId: String(first?.requestId), comment: 'No.' })
+    const order = { tenantId, personId: kim.id, notice: `batch:${batchId}` } as const
+    await system().deliverCard(outbox, order, 1)
+    expect(to(kim)).toEqual([])
+    await refresh(batchId)
+    expect(to(kim).map(({ how, card }) => [how, textOf(card).includes('Your batch has ended')])).toEqual([
+      ['send', true],
+    ])
+  })
+
   it('ask again with a new card when more rows reach an approver who had decided all of them', async () => {
     const two = { stages: [{ approvers: [{ user: dana.id }] }, { approvers: [{ user: omar.id }] }] }
     const batchId = await submitted(2, two)

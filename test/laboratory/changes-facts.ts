@@ -46,13 +46,19 @@ const readers: { readonly [K in ChangeFacts['kind']]: Reader } = {
     const { requester, first } = peopleOf(change.n)
     const batch = traces.batchId === undefined ? {} : await world.people.get(admin, `/batches/v1/${traces.batchId}`)
     const summary = cardsIn(world, requester, /Your batch has ended/, nameOf(change.n)).at(-1)?.text ?? ''
+    const progress = cardsIn(world, requester, /Your batch is in progress/, traces.batchId)
+    const questions = cardsIn(world, first, /Your decision, please/, nameOf(change.n))
+    // After a kill, the batch may end before its progress is sent. Then only the summary comes.
+    const [from, until] = [traces.acceptedAt ?? 0, (questions[0]?.at ?? 0) + 1000]
+    const isKilled = world.history.events.some(({ event, at }) => event === 'killed' && at >= from && at <= until)
+    const mayBeLate = isKilled || change.point.name.includes('is lost')
     const rows = { total: rowsOfBatch, waiting: 0, submitted: rowsOfBatch, refused: 0, cancelled: 0 }
     return {
       names: Array.from({ length: rowsOfBatch }, (_, place) => `${nameOf(change.n)} ${place + 1}`),
       decisions: [`1 approved ${first.id}`],
       cards: {
-        'the progress card': cardsIn(world, requester, /Your batch is in progress/, traces.batchId),
-        'the question': cardsIn(world, first, /Your decision, please/, nameOf(change.n)),
+        ...((progress.length > 0 || !mayBeLate) && { 'the progress card': progress }),
+        'the question': questions,
         'the summary': cardsIn(world, requester, /Your batch has ended/, nameOf(change.n)),
       },
       results: {

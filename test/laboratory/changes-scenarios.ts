@@ -17,6 +17,8 @@ const longestWait = 300
 export interface Traces {
   requestIds: string[]
   batchId?: string
+  /** When the batch was accepted. */
+  acceptedAt?: number
   erasureId?: string
   /** The person of an erasure, and the approver of a digest. */
   person?: Person
@@ -66,6 +68,7 @@ async function playBatch(scene: Scene): Promise<void> {
   const { batchId } = await world.people.send(requester, '/requests/v1/batch', { ...how, ...before(scene, 'submit') })
   world.aim.answered(change, 'submit')
   traces.batchId = String(batchId)
+  traces.acceptedAt = Date.now()
   change.ids.add(traces.batchId)
   const question = await card(scene, first, /Your decision, please/)
   const clicked = { replyToId: question.id, ...pressed(question.card, 'Approve all') }

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync } from 'node:fs'
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startSimulator } from '../../src/simulator/index.ts'
 import { contoso } from '../../src/simulator/tenant/index.ts'
@@ -74,7 +74,10 @@ export async function openChangesWorld(folder: string, seed: number, employees: 
       if (!person) throw new Error('the tenant has too few employees')
       return person
     },
+    /** Closes all parts, and writes all calls to the chats beside the history, so that a fault about a card can be explained. */
     async close() {
+      const calls = connector.calls.map((call) => `${JSON.stringify(call)}\n`)
+      writeFileSync(join(folder, 'cards.jsonl'), calls.join(''))
       await cluster.close()
       await simulator.close()
       // Other tests in this process share the list of people.

@@ -110,7 +110,7 @@ function factsOf(content: BatchContent | WithdrawnContent): unknown {
   ]
 }
 
-/** Returns what a new card about a batch shows; undefined: there is nothing to ask any more. */
+/** Returns what a new card about a batch shows; undefined: nothing is asked, or the summary replaces the progress. */
 export async function newBatchContent(
   context: SystemContext<NotificationPorts>,
   order: NoticeOrder,
@@ -118,6 +118,7 @@ export async function newBatchContent(
 ): Promise<BatchContent | undefined> {
   const content = await batchContent(context, order, subject)
   if (content?.kind === 'withdrawn') return undefined
+  if (content?.kind === 'batch' && isBatchOver(content.progress)) return undefined
   return content?.kind === 'batch-ask' && content.question.waiting.length === 0 ? undefined : content
 }
 
