@@ -152,7 +152,7 @@ const cardJobs = (core: Core, outbox: Outbox): Job[] => [
     retryDelaySeconds: 2,
     expireInSeconds: 60,
     concurrency: 4,
-    handle: (order, { attempt }) => core.system.deliverCard(outbox, order, attempt),
+    handle: (order, { attempt, id }) => core.system.deliverCard(outbox, order, attempt, id),
   }),
   // Sends one notice to one person, once.
   defineJob({
@@ -162,7 +162,7 @@ const cardJobs = (core: Core, outbox: Outbox): Job[] => [
     retryDelaySeconds: 2,
     expireInSeconds: 60,
     concurrency: 4,
-    handle: ({ v: _, ...order }, { attempt }) => core.system.deliverCard(outbox, order, attempt),
+    handle: ({ v: _, ...order }, { attempt, id }) => core.system.deliverCard(outbox, order, attempt, id),
     onDeadLetter: ({ v: _, ...order }) => core.system.giveUpBundle(order),
   }),
   // Orders a `notify` for each admin.

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { asWritten, type Outbox, type Person, type SendResult } from '../../src/core/index.ts'
 import { kim, omar, priya, tenantId, withCore } from '../support/core.ts'
@@ -18,7 +19,7 @@ describe('a notice', () => {
   const system = () => core.provisioning.system
   /** The core with more admins. */
   const systemOf = (...more: Person[]) => core.with({}, { admins: [priya, ...more].map(({ id }) => id) }).system
-  const days = { one: '01', two: '02', three: '03', four: '04', five: '05' } as const
+  const days = { one: '01', two: '02', three: '03', four: '04', five: '05', again: '06', other: '07' } as const
   const since = (day: keyof typeof days) => `2026-11-${days[day]}T10:00:00.000Z`
   const red = (day: keyof typeof days) => `health:red:${since(day)}` as const
   /** Stores that the service has been red since that day, or was red until now. */
@@ -56,6 +57,33 @@ describe('a notice', () => {
     await expect(tell(1)).rejects.toThrow('was lost')
     await tell(2)
     await tell(3)
+    expect(deliveries.splice(0)).toHaveLength(2)
+  })
+
+  it('is sent once more after a lost answer, although two jobs try, and the service was dead for a while', async () => {
+    await turns('again')
+    const tell = (attempt: number, job: string) => system().deliverCard(outbox(lost), order(red('again')), attempt, job)
+    const [own, other] = [randomUUID(), randomUUID()]
+    await expect(tell(1, own)).rejects.toThrow('was lost')
+    await tell(1, other)
+    expect(deliveries.splice(0)).toHaveLength(1)
+    await core.database.query(`UPDATE notices SET updated_at = now() - interval '10 minutes' WHERE key = $1`, [
+      red('again'),
+    ])
+    await Promise.all([tell(2, own), tell(1, other)])
+    expect(deliveries.splice(0)).toHaveLength(1)
+  })
+
+  it('is sent by another job if the first one no longer sends it', async () => {
+    await turns('other')
+    const tell = (attempt: number, job: string) => system().deliverCard(outbox(lost), order(red('other')), attempt, job)
+    const [first, second] = [randomUUID(), randomUUID()]
+    await expect(tell(1, first)).rejects.toThrow('was lost')
+    await core.database.query(`UPDATE notices SET updated_at = now() - interval '10 minutes' WHERE key = $1`, [
+      red('other'),
+    ])
+    await tell(1, second)
+    await tell(2, first)
     expect(deliveries.splice(0)).toHaveLength(2)
   })
 

@@ -120,7 +120,10 @@ describe('a person’s data', () => {
     }
     await provisioning.openDraft(actorOf(zora), { templateId })
     await provisioning.beginDelegation(actorOf(zora), { to: dana.id, until: new Date(Date.now() + 1e8).toISOString() })
-    await stores.notices.claim({ tenantId, personId: zora.id, notice: 'health:red:2026-11-20T10:00:00.000Z' })
+    await stores.notices.claim(
+      { tenantId, personId: zora.id, notice: 'health:red:2026-11-20T10:00:00.000Z' },
+      undefined,
+    )
     for (const [personId, body] of [
       [zora.id, 'mine'],
       [dana.id, JSON.stringify({ requester: zora })],

@@ -123,6 +123,7 @@ export function storeInMemory(): Pick<
       ofRequest: async () => [],
       find: async () => undefined,
       claim: async () => true,
+      takeOver: unexpected('takeOver'),
       put: async () => undefined,
       bundle: async (cards) => cards.map(({ requestId }) => requestId),
       noteShown: async () => undefined,

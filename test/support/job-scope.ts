@@ -3,6 +3,7 @@ import type { Job, JobScope } from '../../src/jobs/queue/define-job.ts'
 
 /** The scope of a job's first attempt, outside any queue. */
 export const firstAttempt = (signal: AbortSignal = new AbortController().signal): JobScope => ({
+  id: '00000000-0000-4000-8000-000000000001',
   attempt: 1,
   lastAttempt: false,
   putOffs: 0,

@@ -1,5 +1,5 @@
 import type { ChatRefusal, Conversation } from '../decisions/index.ts'
-import type { SentCard } from '../requests/index.ts'
+import type { SenderChange, SentCard } from '../requests/index.ts'
 import type { JobPayload, PutOff } from '../shared/index.ts'
 import type { CardContent, CardPlace, SendResult } from './outbox.ts'
 import type { NoticeOrder } from './ports.ts'
@@ -14,9 +14,11 @@ export interface Card {
   /** Distinguishes the card from others that wait for the same chat. */
   readonly name: string
   /** The record that it is on its way or sent; absent: neither. */
-  sent(): Promise<Pick<SentCard, 'state' | 'updatedAt'> | undefined>
+  sent(): Promise<Pick<SentCard, 'state' | 'updatedAt' | 'job'> | undefined>
   /** Writes the record before the card is sent; false when there is one already, so that only one of two jobs sends. */
-  claim(conversation: Conversation): Promise<boolean>
+  claim(conversation: Conversation, job: string | undefined): Promise<boolean>
+  /** Stores which job sends it from now on; false: another job sends it, or has sent it. */
+  takeOver(change: SenderChange): Promise<boolean>
   /** Deletes the record of a card that certainly did not arrive. */
   release(): Promise<void>
   /** Records that it was sent. `unknown`: it may have arrived, and is not sent again. */

@@ -26,22 +26,21 @@ import type { NoticeOrder, NotificationPorts } from './ports.ts'
  */
 const lastLookUp = 4
 
-/** The longest time of sending, in milliseconds. A `sending` that started earlier has failed. */
+/** The longest time of sending, in milliseconds. If a job began earlier, another one may send the card. */
 const longestSending = 120_000
-/** Whether a process may still be sending the card. */
-const isAtWork = ({ updatedAt }: { readonly updatedAt?: Date }, now: Date): boolean =>
-  updatedAt !== undefined && now.getTime() - updatedAt.getTime() < longestSending
 
 /**
  * Delivers one card to one person, once. Writes the record `sending` before the card is sent, so that a later attempt finds
  * a crash in between: then it updates a known card of the request, and sends again only without such a card.
- * `attempt` is the job's, 1 for the first. Throws errors that are worth a retry.
+ * `attempt` is the job's, 1 for the first. `job` is its id: of several jobs for one card, only the one that began to send
+ * sends again. Throws errors that are worth a retry.
  */
 export async function deliverCard(
   context: SystemContext<NotificationPorts>,
   outbox: Outbox,
   order: CardOrder,
   attempt: number,
+  job?: string,
 ): Promise<void> {
   const { ports } = context
   const card = 'notice' in order ? noticeOf(context, order) : await cardOf(context, outbox, order)
@@ -55,11 +54,15 @@ export async function deliverCard(
   if (conversation.closed !== undefined) return card.refused(conversation, { why: conversation.closed, closed: true })
   const before = await card.sent()
   if (before && before.state !== 'sending') return card.wasSent(before.state)
-  // Another job is sending it now: after our own sending this would be at least the second attempt.
-  if (before && attempt === 1 && isAtWork(before, ports.clock.now())) return
+  if (before) {
+    // Without a stored job: after our own sending, this would be at least the second attempt.
+    const isOwn = before.job === undefined ? attempt > 1 : before.job === job
+    const begunBefore = isOwn ? undefined : new Date(ports.clock.now().getTime() - longestSending)
+    if (!(await card.takeOver({ from: before.job, to: job, begunBefore }))) return
+  }
   if (before && (await card.updateInstead(conversation))) return
   const content = await card.content()
-  if (!content || (!before && !(await card.claim(conversation)))) return
+  if (!content || (!before && !(await card.claim(conversation, job)))) return
   const result = await outbox
     .send(conversation, content, card.name, await card.place())
     .catch(async (error: unknown) => {
@@ -104,7 +107,9 @@ async function cardOf(
       await sentCards.remove(requestId, personId, key)
       return undefined
     },
-    claim: (conversation) => sentCards.claim(recordIn(conversation, 'sending', null)),
+    claim: (conversation, job) =>
+      sentCards.claim({ ...recordIn(conversation, 'sending', null), ...(job !== undefined && { job }) }),
+    takeOver: (change) => sentCards.takeOver({ requestId, personId, key }, change),
     release: () => sentCards.remove(requestId, personId, key),
     keep: (conversation, result) =>
       result.state === 'sent'

@@ -20,7 +20,8 @@ export function noticeOf(context: SystemContext<NotificationPorts>, order: Notic
     tenantId: order.tenantId,
     name: order.notice,
     sent: () => notices.find(order),
-    claim: () => notices.claim(order),
+    claim: (_, job) => notices.claim(order, job),
+    takeOver: (change) => notices.takeOver(order, change),
     release: () => notices.remove(order),
     async keep(_, result) {
       const ofBatch = result.state === 'sent' && sent && isBatchContent(sent) ? sent : undefined

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { healthPart, healthPartName, type OperationPorts } from '../operations/index.ts'
+import type { SenderChange } from '../requests/index.ts'
 import type { NoticeKey } from '../shared/index.ts'
 
 /** Leaves out parts of another version. */
@@ -55,6 +56,8 @@ export interface SentNotice {
   /** An old `sending`, and `unknown`: the arrival is unknown. */
   readonly state: 'sending' | 'sent' | 'unknown'
   readonly updatedAt: Date
+  /** The job that sends it, while it is `sending`. Absent: an earlier version wrote the record. */
+  readonly job?: string
 }
 /** The card of a notice in a chat, and what it shows, so that only a changed card is updated. */
 export interface NoticeCard {
@@ -70,7 +73,9 @@ export interface BatchNotice extends NoticeOrder {
 export interface NoticeStore {
   find(order: NoticeOrder): Promise<SentNotice | undefined>
   /** Stores a notice before it is sent. Returns false if it exists, so that only one of two processes sends it. */
-  claim(order: NoticeOrder): Promise<boolean>
+  claim(order: NoticeOrder, job: string | undefined): Promise<boolean>
+  /** Stores which job sends a notice from now on. Returns false if it is not `from` any more, or if the notice was sent. */
+  takeOver(order: NoticeOrder, change: SenderChange): Promise<boolean>
   put(order: NoticeOrder, state: SentNotice['state'], card?: NoticeCard): Promise<void>
   /** Stores what a sent card shows now. Returns false if another job has updated or removed the card since `before`. */
   replaceShown(order: NoticeOrder, before: NoticeCard, shown: string): Promise<boolean>

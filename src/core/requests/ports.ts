@@ -119,6 +119,17 @@ export interface SentCard {
   readonly bundleId?: string
   /** The form of the request that the card shows; absent: unknown. */
   readonly shown?: string
+  /** The job that sends it, while it is `sending`. Absent: an earlier version wrote the record. */
+  readonly job?: string
+}
+
+/** The change of the job that sends a card. */
+export interface SenderChange {
+  /** The present job: equal to `to` if it begins to send again. Undefined: an earlier version did not store it. */
+  readonly from: string | undefined
+  readonly to: string | undefined
+  /** The change is made only if `from` began to send before this time. */
+  readonly begunBefore?: Date | undefined
 }
 
 export interface SentCards {
@@ -126,6 +137,8 @@ export interface SentCards {
   find(requestId: string, personId: string, key: CardKey): Promise<SentCard | undefined>
   /** Stores a card before it is sent. Returns false if it exists, so that only one of two processes sends it. */
   claim(card: SentCard): Promise<boolean>
+  /** Like the function of notices with this name. */
+  takeOver(card: Pick<SentCard, 'requestId' | 'personId' | 'key'>, change: SenderChange): Promise<boolean>
   put(card: SentCard): Promise<void>
   /**
    * Stores the cards of a bundle, which replaces them. Leaves out cards that exist, so that only one of two processes sends them;

@@ -60,6 +60,7 @@ export function attempt(
   const { id, data, retryCount, retryLimit, signal } = claimed
   const putOffs = claimed.sourceRetryCount ?? 0
   const scope: JobScope = {
+    id,
     attempt: Math.max(1, retryCount + 1 - putOffs),
     lastAttempt: retryCount >= retryLimit,
     putOffs,

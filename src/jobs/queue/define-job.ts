@@ -4,6 +4,7 @@ import type { QueueLog } from './boss.ts'
 
 /** The facts and tools of one attempt, for the handler. */
 export interface JobScope {
+  readonly id: string
   /** 1 for the first. An interrupted attempt counts; putting the job off does not. */
   readonly attempt: number
   readonly lastAttempt: boolean

@@ -92,8 +92,10 @@ interface CardRow {
   updated_at: Date
   bundle_id: string | null
   shown: string | null
+  job_id: string | null
 }
-const cardColumns = 'request_id, person_id, key, conversation_id, activity_id, state, updated_at, bundle_id, shown'
+const cardColumns =
+  'request_id, person_id, key, conversation_id, activity_id, state, updated_at, bundle_id, shown, job_id'
 
 export function createSentCards(database: Database): SentCards {
   return {
@@ -113,19 +115,28 @@ export function createSentCards(database: Database): SentCards {
     },
     async claim(card) {
       const { rowCount } = await database.query(
-        `INSERT INTO sent_cards (request_id, person_id, key, conversation_id, activity_id, state, bundle_id, shown)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (request_id, person_id, key) DO NOTHING`,
+        `INSERT INTO sent_cards (request_id, person_id, key, conversation_id, activity_id, state, bundle_id, shown, job_id)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (request_id, person_id, key) DO NOTHING`,
         valuesOf(card),
+      )
+      return rowCount === 1
+    },
+    async takeOver({ requestId, personId, key }, { from, to, begunBefore }) {
+      const { rowCount } = await database.query(
+        `UPDATE sent_cards SET job_id = $5, updated_at = now()
+         WHERE request_id = $1 AND person_id = $2 AND key = $3 AND state = 'sending' AND job_id IS NOT DISTINCT FROM $4
+           AND ($6::timestamptz IS NULL OR updated_at < $6)`,
+        [requestId, personId, key, from ?? null, to ?? null, begunBefore?.toISOString() ?? null],
       )
       return rowCount === 1
     },
     async put(card) {
       await database.query(
-        `INSERT INTO sent_cards (request_id, person_id, key, conversation_id, activity_id, state, bundle_id, shown)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+        `INSERT INTO sent_cards (request_id, person_id, key, conversation_id, activity_id, state, bundle_id, shown, job_id)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
          ON CONFLICT (request_id, person_id, key) DO UPDATE
          SET conversation_id = excluded.conversation_id, activity_id = excluded.activity_id, state = excluded.state,
-             bundle_id = excluded.bundle_id, shown = excluded.shown, updated_at = now()`,
+             bundle_id = excluded.bundle_id, shown = excluded.shown, job_id = excluded.job_id, updated_at = now()`,
         valuesOf(card),
       )
     },
@@ -201,7 +212,7 @@ const unsentLinks = `
 
 const valuesOf = (card: SentCard): unknown[] => [
   ...[card.requestId, card.personId, card.key, card.conversationId, card.activityId, card.state],
-  ...[card.bundleId ?? null, card.shown ?? null],
+  ...[card.bundleId ?? null, card.shown ?? null, card.job ?? null],
 ]
 
 /** A card of a bundle as a record of JSON. */
@@ -224,6 +235,7 @@ function readCard(row: CardRow): SentCard | undefined {
     updatedAt: row.updated_at,
     ...(row.bundle_id !== null && { bundleId: row.bundle_id }),
     ...(row.shown !== null && { shown: row.shown }),
+    ...(row.job_id !== null && { job: row.job_id }),
   }
 }
 

@@ -24,18 +24,27 @@ const keptDays = 100
 export function createNoticeStore(database: Database): NoticeStore {
   return {
     async find({ tenantId, personId, notice }) {
-      const { rows } = await database.read<{ state: SentNotice['state']; at: Date }>(
-        'SELECT state, updated_at AS at FROM notices WHERE tenant_id = $1 AND person_id = $2 AND key = $3',
+      const { rows } = await database.read<{ state: SentNotice['state']; at: Date; job: string | null }>(
+        'SELECT state, updated_at AS at, job_id AS job FROM notices WHERE tenant_id = $1 AND person_id = $2 AND key = $3',
         [tenantId, personId, notice],
       )
       const [row] = rows
-      return row && { state: row.state, updatedAt: row.at }
+      return row && { state: row.state, updatedAt: row.at, ...(row.job !== null && { job: row.job }) }
     },
-    async claim({ tenantId, personId, notice }) {
+    async claim({ tenantId, personId, notice }, job) {
       const { rowCount } = await database.query(
-        `INSERT INTO notices (tenant_id, person_id, key, state, batch_id) VALUES ($1, $2, $3, 'sending', $4)
+        `INSERT INTO notices (tenant_id, person_id, key, state, batch_id, job_id) VALUES ($1, $2, $3, 'sending', $4, $5)
          ON CONFLICT (tenant_id, person_id, key) DO NOTHING`,
-        [tenantId, personId, notice, batchOf(notice)],
+        [tenantId, personId, notice, batchOf(notice), job ?? null],
+      )
+      return rowCount === 1
+    },
+    async takeOver({ tenantId, personId, notice }, { from, to, begunBefore }) {
+      const { rowCount } = await database.query(
+        `UPDATE notices SET job_id = $5, updated_at = now()
+         WHERE tenant_id = $1 AND person_id = $2 AND key = $3 AND state = 'sending' AND job_id IS NOT DISTINCT FROM $4
+           AND ($6::timestamptz IS NULL OR updated_at < $6)`,
+        [tenantId, personId, notice, from ?? null, to ?? null, begunBefore?.toISOString() ?? null],
       )
       return rowCount === 1
     },
