@@ -74,7 +74,7 @@ export async function openChangesWorld(folder: string, seed: number, employees: 
       if (!person) throw new Error('the tenant has too few employees')
       return person
     },
-    /** Closes all parts, and writes all calls to the chats beside the history, so that a fault about a card can be explained. */
+    /** Closes all parts, and writes all calls to the chats next to the history, so that a fault about a card can be explained. */
     async close() {
       const calls = connector.calls.map((call) => `${JSON.stringify(call)}\n`)
       writeFileSync(join(folder, 'cards.jsonl'), calls.join(''))

@@ -1,8 +1,28 @@
 import { setImmediate } from 'node:timers/promises'
 import pg from 'pg'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { Transaction } from '../../src/store/database/transaction.ts'
 import { createTurns } from '../../src/store/database/turns.ts'
 import { withDatabase } from '../support/database.ts'
+
+describe('a transaction that the server refuses to begin', () => {
+  it('runs no statements, which would be stored without it', async () => {
+    const sent: string[] = []
+    const refusal = Object.assign(new Error('canceled'), { severity: 'ERROR', code: '57014' })
+    const query = async ({ text }: { text: string }) => {
+      sent.push(text)
+      if (text === 'begin') throw refusal
+      throw new Error(`nobody expected ${text}`)
+    }
+    const transaction = new Transaction({ pipeline: true, query } as unknown as pg.PoolClient)
+    const ended = transaction.run(async () => {
+      await setImmediate()
+      await transaction.query('insert into facts (id) values (1)')
+    })
+    await expect(ended).rejects.toBe(refusal)
+    expect(sent).toEqual(['begin'])
+  })
+})
 
 describe('statements on a server', () => {
   const store = withDatabase('server', { migrated: false })
@@ -29,6 +49,15 @@ describe('statements on a server', () => {
       return store.database.query('select name from pg_prepared_statements where statement = $1', [select])
     })
     expect(rows).toHaveLength(1)
+  })
+
+  it('are planned for their values if they search', async () => {
+    const search = 'select * from facts where id > $1 limit 20'
+    const { rows } = await store.database.transaction(async () => {
+      await store.database.query(search, [0])
+      return store.database.query('select name from pg_prepared_statements where statement = $1', [search])
+    })
+    expect(rows).toEqual([])
   })
 
   it('are prepared again after another process has changed the table', async () => {

@@ -58,6 +58,17 @@ describe.each(engines)('transactions, %s', (engine) => {
     expect(await kept()).toEqual([])
   })
 
+  it('report the statement that failed first, also if the work waits for a later one', async () => {
+    const failure = store.database.transaction(async () => {
+      await insert(1)
+      const [first, later] = [insert(1), insert(2)]
+      first.catch(() => undefined)
+      await later
+    })
+    await expect(failure).rejects.toThrow('duplicate key')
+    expect(await kept()).toEqual([])
+  })
+
   it('throw when their work continues after their end', async () => {
     let resume: () => void = () => undefined
     const paused = new Promise<void>((resolve) => {

@@ -1,3 +1,4 @@
+import pg from 'pg'
 import { z } from 'zod'
 import type { Database } from '../../src/store/index.ts'
 
@@ -44,23 +45,48 @@ const node: z.ZodType<Node> = z.object({
     return z.array(node).optional()
   },
 })
-const explained = z.tuple([z.object({ 'QUERY PLAN': z.tuple([z.object({ Plan: node })]) })])
+const answer = z.tuple([z.object({ 'QUERY PLAN': z.tuple([z.object({ Plan: node })]) })])
 
 class Undo extends Error {}
 
-/** Runs a statement to get its plan, and rolls it back. */
-export async function explain(database: Database, { sql, values }: Statement): Promise<QueryPlan> {
+/** PostgreSQL plans a prepared statement again this often. Then it keeps one plan for all values, if that seems as good. */
+const plannedAgain = 5
+
+/** Runs a statement as often as a busy connection does, to get the plan that PostgreSQL then uses, and rolls it back. */
+export async function explain(database: Database, { sql, values = [] }: Statement): Promise<QueryPlan> {
   let plan: QueryPlan = { scanned: [], rowsRead: 0 }
   await database
     .transaction(async () => {
-      const { rows } = await database.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`, values)
-      plan = read(explained.parse(rows)[0]['QUERY PLAN'][0].Plan)
+      await database.query('SAVEPOINT before')
+      for (let time = 1; time <= plannedAgain; time += 1) {
+        await database.query(sql, values)
+        await database.query('ROLLBACK TO SAVEPOINT before')
+      }
+      const explained = 'EXPLAIN (ANALYZE, FORMAT JSON)'
+      const prepared = await database.query<{ name: string }>(
+        'SELECT name FROM pg_prepared_statements WHERE statement = $1 ORDER BY prepare_time DESC',
+        [sql],
+      )
+      const name = prepared.rows[0]?.name
+      const { rows } =
+        name === undefined
+          ? await database.query(`${explained} ${sql}`, values)
+          : await database.query(`${explained} EXECUTE ${name} (${values.map(literal).join(', ')})`)
+      plan = read(answer.parse(rows)[0]['QUERY PLAN'][0].Plan)
       throw new Undo()
     })
     .catch((error: unknown) => {
       if (!(error instanceof Undo)) throw error
     })
   return plan
+}
+
+/** Returns a value as text of SQL. PostgreSQL knows its type from the statement. */
+function literal(value: unknown): string {
+  if (value === null || value === undefined) return 'NULL'
+  if (Array.isArray(value)) return pg.escapeLiteral(`{${value.map((one) => JSON.stringify(one)).join(',')}}`)
+  if (value instanceof Date) return pg.escapeLiteral(value.toISOString())
+  return pg.escapeLiteral(typeof value === 'object' ? JSON.stringify(value) : String(value))
 }
 
 function read(top: Node): QueryPlan {

@@ -164,8 +164,8 @@ async function store(
   const audit = [entry(request, actor, request.status, timelineData(request, submission)), ...openStageEntries(request)]
   const recorded = inAdvance(record(context, { request, audit, jobs }))
   await submission.alsoWrite?.()
-  // Inserted last, because all other submissions of the tenant wait from here on. A server gets these statements together
-  // with the entries.
+  // All other submissions of the tenant wait from here on. A server gets these statements together with the entries, and
+  // the orders of jobs after them.
   const inserted = inAdvance(ports.requests.insert(request))
   const checked = inAdvance(checkAgain(context, submission, request, plan))
   await recorded

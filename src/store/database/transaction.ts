@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { createHash } from 'node:crypto'
 import type pg from 'pg'
 import { because, ProvisioningError } from '../../core/index.ts'
 
@@ -6,11 +7,17 @@ import { because, ProvisioningError } from '../../core/index.ts'
 interface Plans {
   readonly names: Map<string, string>
   readonly prefix: string
-  next: number
+  /** How often all plans were forgotten. */
+  generation: number
 }
 
 /** Maximum number of plans on a connection. There are few statements, because values are parameters. */
 const MOST = 500
+/**
+ * Searches are not prepared. Their best index depends on the values, such as a state that few requests have, and after five
+ * executions PostgreSQL keeps one plan for all values. Their texts also contain the sizes of pages, which clients choose.
+ */
+const search = /\blimit (?!1\b)/i
 const plans = new WeakMap<pg.ClientBase, Plans>()
 let connections = 0
 
@@ -21,7 +28,7 @@ let connections = 0
 export function keepPlans(client: pg.ClientBase): void {
   connections += 1
   // The embedded store has one session for all of its connections, so their names must differ.
-  plans.set(client, { names: new Map(), prefix: `plan_${connections}`, next: 1 })
+  plans.set(client, { names: new Map(), prefix: `plan_${connections}`, generation: 1 })
 }
 
 /** Returns the name of a statement that this connection has prepared or will prepare; undefined if it prepares none. */
@@ -29,16 +36,25 @@ function planName(client: pg.ClientBase, sql: string): string | undefined {
   const kept = plans.get(client)
   if (!kept) return undefined
   const known = kept.names.get(sql)
-  if (known !== undefined || kept.names.size >= MOST) return known
-  const name = `${kept.prefix}_${kept.next}`
-  kept.next += 1
+  if (known !== undefined || kept.names.size >= MOST || search.test(sql)) return known
+  // Made from the text: with an unsuitable pooler, the same name must not be another statement of another process.
+  const hash = createHash('sha256').update(sql).digest('hex').slice(0, 24)
+  const name = `${kept.prefix}_${kept.generation}_${hash}`
   kept.names.set(sql, name)
   return name
 }
 
 /** Forgets all plans when a table changes, because a plan of `SELECT *` is then invalid. */
 function noteSchemaChange(client: pg.ClientBase, sql: string): void {
-  if (/^\s*(create|alter|drop)\b/im.test(sql)) plans.get(client)?.names.clear()
+  if (/^\s*(create|alter|drop)\b/im.test(sql)) forgetPlans(client)
+}
+
+/** The server keeps forgotten plans until the connection ends. Tables seldom change. */
+function forgetPlans(client: pg.ClientBase): void {
+  const kept = plans.get(client)
+  if (!kept) return
+  kept.names.clear()
+  kept.generation += 1
 }
 
 /**
@@ -69,6 +85,8 @@ export class Transaction {
   #open = true
   /** The error of a failed part, because of which it must not commit. */
   #doom: unknown
+  /** The error of the first failed statement. Those after it fail only because of it. */
+  #failure: unknown
   #last: Promise<unknown> = Promise.resolve()
   #running = 0
   #idle: NodeJS.Timeout | undefined
@@ -103,11 +121,15 @@ export class Transaction {
 
   /**
    * Starts the transaction, runs the work and commits. Rejects with the work's error after rolling back. A server gets
-   * `begin` together with the first statements: it fails only on a lost connection, where they fail too.
+   * `begin` together with the first statements.
    */
   async run<T>(work: () => Promise<T>): Promise<T> {
     const begun = this.#enqueue(() => runStatement(this.#client, 'begin'))
-    begun.catch(() => undefined)
+    begun.catch(() => {
+      // Further statements would not be part of a transaction.
+      this.#open = false
+      doubtful.add(this.#client)
+    })
     if (!this.#client.pipeline) await begun
     try {
       const idled = new Promise<never>((_, reject) => {
@@ -124,13 +146,17 @@ export class Transaction {
         throw explained(error)
       })
       // After a failed statement PostgreSQL answers a commit with a rollback instead of an error.
-      if (command !== 'COMMIT') throw new Error('A statement of this transaction failed, so all of it was rolled back')
+      if (command !== 'COMMIT')
+        throw new Error('A statement of this transaction failed, so all of it was rolled back', {
+          cause: this.#failure,
+        })
       for (const callback of this.#onCommit) callback()
       return result
     } catch (error) {
       await this.#end()
       await rollBack(this.#client)
-      throw error
+      await begun
+      throw isAborted(error) ? this.#failure : error
     }
   }
 
@@ -140,6 +166,9 @@ export class Transaction {
     clearTimeout(this.#idle)
     this.#running += 1
     const result = this.#client.pipeline ? statement() : this.#last.then(statement)
+    result.catch((error: unknown) => {
+      this.#failure ??= error
+    })
     this.#last = Promise.allSettled([this.#last, result]).then(() => {
       this.#running -= 1
       this.#watchIdle()
@@ -208,7 +237,7 @@ export async function runStatement<Row>(
     return { rows: result.flatMap((each) => (each.rows ?? []) as Row[]), rowCount: result.at(-1)?.rowCount ?? 0 }
   } catch (error) {
     noteDoubt(client, error)
-    if (isLostPlan(error)) plans.get(client)?.names.clear()
+    if (isLostPlan(error)) forgetPlans(client)
     throw explained(error)
   }
 }
@@ -250,6 +279,9 @@ export async function rollBack(client: pg.ClientBase): Promise<void> {
 function isSqlError(error: unknown): error is Error & { code: string } {
   return error instanceof Error && 'severity' in error && 'code' in error && typeof error.code === 'string'
 }
+
+/** Whether PostgreSQL refused a statement because an earlier one of its transaction failed. */
+const isAborted = (error: unknown): boolean => isSqlError(error) && error.code === '25P02'
 
 /**
  * SQLSTATE classes of temporary errors: connection, resources (such as a full disk), a server that shuts down or is a

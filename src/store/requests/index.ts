@@ -54,7 +54,13 @@ export function createRequestStore(database: Database): RequestStore {
            AND body -> 'steps' @> '[{"status": "done"}]' ORDER BY number DESC LIMIT 1`,
         [tenantId, 'alias' in name ? name.alias : name.address, but],
       ),
-    lock: (requestId) => one('SELECT body FROM requests WHERE request_id = $1 FOR UPDATE', [requestId]),
+    async lock(requestId) {
+      const { rows } = await database.query<{ body: unknown }>(
+        'SELECT body FROM requests WHERE request_id = $1 FOR UPDATE',
+        [requestId],
+      )
+      return rows[0] && provisioningRequest.parse(rows[0].body)
+    },
 
     async update(request) {
       const { rowCount } = await database.query(
