@@ -6,10 +6,10 @@ import { createPlayers, type Played } from './changes-players.ts'
 import { type ChangeScore, createChangeScores } from './changes-scores.ts'
 import type { ChangesWorld } from './changes-world.ts'
 
-/** A held caller gives up after 10 s, and the preparations of a kill need up to 4 s. Milliseconds. */
-const longestHold = 5000
+/** A held caller gives up after 10 s, and the preparations of a kill usually need less than a second. Milliseconds. */
+const longestHold = 7500
 /** Time without a new hold before the kill. Milliseconds. */
-const quiet = { least: 1000, most: 4000 }
+const quiet = { least: 2000, most: 4000 }
 /** How long the changes of a life have to reach their points, and to wait for other ones if some are held. Milliseconds. */
 const longestLife = { held: 8000, any: 20_000 }
 /** How long a life waits for the ends of the changes that earlier kills hit. Milliseconds. */
