@@ -38,7 +38,13 @@ export interface ChangeFacts {
 
 /** A kill within this time after a card explains a copy: the answer may not be stored yet. Milliseconds. */
 const notStored = 3000
+/** A card that arrives within this time after a kill came from the killed service. Milliseconds. */
+const underWay = 500
 const once = ['pendingApproval', 'queued', 'succeeded', 'rejected', 'cancelled', 'reassigned', 'announced']
+
+/** Returns whether the service may not know that this card arrived. Then it may send a copy. */
+export const isUnknown = ({ at, isUnheard }: Arrival, kills: readonly number[]): boolean =>
+  isUnheard || kills.some((kill) => kill >= at - underWay && kill <= at + notStored)
 
 /** Returns everything that is wrong with a change. `kills`: the times of all kills. */
 export function changeFaults(facts: ChangeFacts, kills: readonly number[]): string[] {
@@ -78,9 +84,7 @@ function requestFaults({ kind, requests, names, decisions }: ChangeFacts): strin
 /** Returns the faults of a card: none arrived, or more copies than the kills explain. */
 function cardFaults(what: string, arrivals: readonly Arrival[], kills: readonly number[]): string[] {
   if (arrivals.length === 0) return [`${what} never came`]
-  const isExplained = ({ at, isUnheard }: Arrival): boolean =>
-    isUnheard || kills.some((kill) => kill >= at && kill <= at + notStored)
-  const explained = arrivals.slice(0, -1).filter(isExplained).length
+  const explained = arrivals.slice(0, -1).filter((arrival) => isUnknown(arrival, kills)).length
   if (arrivals.length <= 1 + explained) return []
   const next = arrivals.map(({ at }) => {
     const kill = kills.find((one) => one >= at)

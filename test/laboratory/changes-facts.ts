@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { actionsOf, textOf } from '../support/cards.ts'
 import type { Card } from '../support/connector.ts'
-import type { Arrival, ChangeFacts, EndedRequest } from './changes-check.ts'
+import { type Arrival, type ChangeFacts, type EndedRequest, isUnknown } from './changes-check.ts'
 import { admin, peopleOf } from './changes-people.ts'
 import type { Played } from './changes-players.ts'
 import { addressOf, nameOf, rowsOfBatch } from './changes-scenarios.ts'
@@ -50,7 +50,7 @@ const readers: { readonly [K in ChangeFacts['kind']]: Reader } = {
     const questions = cardsIn(world, first, /Your decision, please/, nameOf(change.n))
     // After a kill, the batch may end before its progress is sent. Then only the summary comes.
     const [from, until] = [traces.acceptedAt ?? 0, (questions[0]?.at ?? 0) + 1000]
-    const isKilled = world.history.events.some(({ event, at }) => event === 'killed' && at >= from && at <= until)
+    const isKilled = killsOf(world).some((at) => at >= from && at <= until)
     const mayBeLate = isKilled || change.point.name.includes('is lost')
     const rows = { total: rowsOfBatch, waiting: 0, submitted: rowsOfBatch, refused: 0, cancelled: 0 }
     return {
@@ -73,16 +73,19 @@ const readers: { readonly [K in ChangeFacts['kind']]: Reader } = {
     const { first, second } = peopleOf(change.n)
     const name = nameOf(change.n)
     const actions = requests.get(change.n)?.[0]?.actions ?? []
+    const former = cardsIn(world, first, /Your decision, please/, name)
+    // The service cannot update a card whose id it never heard. Teams refreshes this card when somebody sees it.
+    const notUpdated = former.filter((arrival) => isUnknown(arrival, killsOf(world))).length
     return {
       names: [name],
       decisions: [`1 approved ${second.id}`],
       cards: {
-        'the card of the former approver': cardsIn(world, first, /Your decision, please/, name),
+        'the card of the former approver': former,
         'the card of the new approver': cardsIn(world, second, /Your decision, please/, name),
       },
       results: {
         'the click on the old card': [/Approved by you/.test(traces.refused ?? 'Approved by you'), false],
-        'cards that can still decide': [decidable(world, first, name), 0],
+        'updated cards that can still decide': [Math.max(0, decidable(world, first, name) - notUpdated), 0],
         'entries of the reassignment': [actions.filter((action) => action === 'reassigned').length, 1],
       },
     }
@@ -173,6 +176,10 @@ function cardsIn(
     },
   )
 }
+
+/** Returns the times of all kills. */
+export const killsOf = ({ history }: ChangesWorld): number[] =>
+  history.events.filter(({ event }) => event === 'killed').map(({ at }) => at)
 
 /** Returns the number of a person's cards about a request that have the button Approve. */
 const decidable = ({ connector, people }: ChangesWorld, person: Person, name: string): number =>

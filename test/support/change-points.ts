@@ -79,7 +79,7 @@ const points: { readonly [K in ChangeKind]: readonly Point[] } = {
   reassign: [
     ...clicking('reassign', 'the reassignment', 60, 300),
     ...tenant('reassign', 'who the new approver is', /^graph\.users\./),
-    ...sending('the card of the new approver', question),
+    ...sending('the card of the new approver', /reassigned this to you/),
     updating('the card of the former approver', /Somebody else decides/),
     ...clicking('approve', 'the decision of the new approver', 60, 300),
   ],

@@ -79,9 +79,12 @@ describe('the check of a change with an aimed kill', () => {
     expect(found).toEqual([expected])
   })
 
-  it('accepts a copy that a kill explains: the answer was kept back, or not stored yet', () => {
+  it('accepts a copy that a kill explains: the answer was kept back, not stored yet, or never read', () => {
     const late = { at: kill - 100, isUnheard: false }
-    for (const first of [unheard, late]) expect(faults({ cards: { 'the digest': [first, arrival] } })).toEqual([])
+    const underWay = { at: kill + 2, isUnheard: false }
+    for (const first of [unheard, late, underWay]) {
+      expect(faults({ cards: { 'the digest': [first, arrival] } })).toEqual([])
+    }
   })
 
   it('expects that the requests of an erasure stay cancelled, without a mailbox', () => {
