@@ -69,6 +69,18 @@ describe.each(engines)('transactions, %s', (engine) => {
     expect(await kept()).toEqual([])
   })
 
+  it('report the statement that failed first, also if a later one was not prepared because of it', async () => {
+    const unseen = () => store.database.query('SELECT $1::int + 17', [1])
+    const failure = store.database.transaction(async () => {
+      await insert(1)
+      const statements = [insert(1), unseen(), unseen()]
+      for (const one of statements) one.catch(() => undefined)
+      await statements[2]
+    })
+    await expect(failure).rejects.toThrow('duplicate key')
+    expect(await kept()).toEqual([])
+  })
+
   it('throw when their work continues after their end', async () => {
     let resume: () => void = () => undefined
     const paused = new Promise<void>((resolve) => {

@@ -126,9 +126,10 @@ export class Transaction {
   async run<T>(work: () => Promise<T>): Promise<T> {
     const begun = this.#enqueue(() => runStatement(this.#client, 'begin'))
     begun.catch(() => {
-      // Further statements would not be part of a transaction.
+      // Further statements would not be part of a transaction. Those that left together with `begin` may be stored.
       this.#open = false
-      doubtful.add(this.#client)
+      // The one session of the embedded store is never replaced, so it must stay able to roll back.
+      if (this.#client.pipeline) doubtful.add(this.#client)
     })
     if (!this.#client.pipeline) await begun
     try {
@@ -156,7 +157,7 @@ export class Transaction {
       await this.#end()
       await rollBack(this.#client)
       await begun
-      throw isAborted(error) ? this.#failure : error
+      throw isAborted(error) || isLostPlan(error) ? (this.#failure ?? error) : error
     }
   }
 
