@@ -28,8 +28,8 @@ const lastLookUp = 4
 
 /** The longest time of sending, in milliseconds. If a job began earlier, another one may send the card. */
 const longestSending = 120_000
-/** How long a job waits for another one that sends the same card, before it looks again. Milliseconds. */
-const otherJobLook = 15_000
+/** How long a job waits for another one that sends the same card, before it checks the card again. Milliseconds. */
+const otherJobCheck = 15_000
 
 /**
  * Delivers one card to one person, once. Writes the record `sending` before the card is sent, so that a later attempt finds
@@ -62,7 +62,7 @@ export async function deliverCard(
     const begunBefore = isOwn ? undefined : new Date(ports.clock.now().getTime() - longestSending)
     // The other job may give up, and then nobody else would send the card.
     if (!(await card.takeOver({ from: before.job, to: job, begunBefore })))
-      throw new PutOff(`another job sends the card ${card.name}`, otherJobLook)
+      throw new PutOff(`another job sends the card ${card.name}`, otherJobCheck)
   }
   if (before && (await card.updateInstead(conversation))) return
   const content = await card.content()
