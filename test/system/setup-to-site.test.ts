@@ -5,6 +5,7 @@ import { request as callHttp } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { parseEnv } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -107,7 +108,9 @@ describe('an empty tenant', { timeout: 120_000 }, () => {
     expect(printed).not.toContain('npm start does not accept')
     const settings = parseEnv(readFileSync(join(cwd, '.env'), 'utf8'))
 
-    // npm run check:tenant before the first start: BASE_URL does not answer yet.
+    // npm run check:tenant before the first start: BASE_URL does not answer yet. All of the tenant's servers know the
+    // new extension one second after setup.
+    await setTimeout(1000)
     const check = watchProcess(spawn(process.execPath, [resolve('src/app/check/main.ts')], { cwd, env: variables }))
     const checked = await check.ended
     expect(checked.exit, checked.printed + checked.errorText).toBe(0)
