@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { action, actionsOf, nodesOf, textOf, valuesOf } from '../support/cards.ts'
 import type { Card } from '../support/connector.ts'
 import { rowsOf } from '../support/rows.ts'
@@ -16,6 +16,10 @@ const verbs = [
 describe('a click that differs from the button on its card', () => {
   const service = withService()
   const { stateOf, draftOf, timelineOf, count } = rowsOf(service)
+  // A chat that becomes known later gets one card for all of its waiting requests.
+  beforeAll(async () => {
+    for (const approver of [service.dana, service.omar]) await approver.installs()
+  })
   const decisionsOf = async (requestId: string) =>
     (await timelineOf(requestId)).filter(({ action }) => ['approved', 'rejected'].includes(action))
 
@@ -126,7 +130,6 @@ describe('a click that differs from the button on its card', () => {
 
   it('on an approval card after another approver has decided: both cards end the same', async () => {
     const { kim, dana, omar } = service
-    for (const who of [dana, omar]) await who.installs()
     const { requestId } = await asksFor(kim, { displayName: 'Two to decide' })
     const [danas, omars] = [await decisionAbout(dana, 'Two to decide'), await decisionAbout(omar, 'Two to decide')]
     expect(readsAfter(await omar.clicks(omars, 'Approve', { comment: 'fine' }))).toContain('Approved by you')
