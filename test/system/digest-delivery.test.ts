@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { turns } from '../../src/jobs/index.ts'
 import { actionsOf, textOf } from '../support/cards.ts'
 import { typedBy } from '../support/health-card.ts'
 import { templates, withService } from '../support/service.ts'
@@ -24,13 +25,16 @@ describe('the daily digest, with the queue and real cards over several days', ()
     vi.setSystemTime(moment)
     await service.restart()
     const { schema } = service.app.database.queueConnection
-    // Waits for the job that the start enqueued, and for the jobs that it enqueued.
+    const turn = Math.floor(Date.now() / turns.digest.length)
+    // The service orders the job of this turn shortly after its start. The job orders the summaries.
     await until(async () => {
-      const { rows } = await service.app.database.query<{ open: number }>(
-        `SELECT count(*)::int AS open FROM ${schema}.job
-         WHERE name IN ('digest', 'tell') AND state < 'completed'`,
+      const { rows } = await service.app.database.query<{ ended: number; open: number }>(
+        `SELECT count(*) FILTER (WHERE name = 'digest' AND data ->> 'turn' = $1 AND state = 'completed')::int AS ended,
+           count(*) FILTER (WHERE state < 'completed')::int AS open
+         FROM ${schema}.job WHERE name IN ('digest', 'tell')`,
+        [String(turn)],
       )
-      return rows[0]?.open === 0 || undefined
+      return (rows[0]?.ended === 1 && rows[0].open === 0) || undefined
     }, 'that all summaries are sent')
   }
   const digests = (user: TeamsUser) =>
