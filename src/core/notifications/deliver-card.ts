@@ -28,12 +28,14 @@ const lastLookUp = 4
 
 /** The longest time of sending, in milliseconds. If a job began earlier, another one may send the card. */
 const longestSending = 120_000
+/** How long a job waits for another one that sends the same card, before it checks the card again. Milliseconds. */
+const otherJobCheck = 15_000
 
 /**
  * Delivers one card to one person, once. Writes the record `sending` before the card is sent, so that a later attempt finds
  * a crash in between: then it updates a known card of the request, and sends again only without such a card.
  * `attempt` is the job's, 1 for the first. `job` is its id: of several jobs for one card, only the one that began to send
- * sends again. Throws errors that are worth a retry.
+ * sends again. Throws errors that are worth a retry, and `PutOff` while another job sends the card.
  */
 export async function deliverCard(
   context: SystemContext<NotificationPorts>,
@@ -58,11 +60,15 @@ export async function deliverCard(
     // Without a stored job: after our own sending, this would be at least the second attempt.
     const isOwn = before.job === undefined ? attempt > 1 : before.job === job
     const begunBefore = isOwn ? undefined : new Date(ports.clock.now().getTime() - longestSending)
-    if (!(await card.takeOver({ from: before.job, to: job, begunBefore }))) return
+    // The other job may give up, and then nobody else would send the card.
+    if (!(await card.takeOver({ from: before.job, to: job, begunBefore })))
+      throw new PutOff(`another job sends the card ${card.name}`, otherJobCheck)
   }
   if (before && (await card.updateInstead(conversation))) return
   const content = await card.content()
-  if (!content || (!before && !(await card.claim(conversation, job)))) return
+  // Without this record, a later job may send the card when there is something to show again.
+  if (!content) return before && card.release()
+  if (!before && !(await card.claim(conversation, job))) return
   const result = await outbox
     .send(conversation, content, card.name, await card.place())
     .catch(async (error: unknown) => {
