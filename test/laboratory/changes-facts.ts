@@ -6,6 +6,7 @@ import { admin, peopleOf } from './changes-people.ts'
 import type { Played } from './changes-players.ts'
 import { addressOf, nameOf, rowsOfBatch } from './changes-scenarios.ts'
 import type { ChangesWorld } from './changes-world.ts'
+import { killsIn } from './history.ts'
 import { type Person, requestNumberIn } from './plan.ts'
 
 interface Listed {
@@ -50,7 +51,7 @@ const readers: { readonly [K in ChangeFacts['kind']]: Reader } = {
     const questions = cardsIn(world, first, /Your decision, please/, nameOf(change.n))
     // After a kill, the batch may end before its progress is sent. Then only the summary comes.
     const [from, until] = [traces.acceptedAt ?? 0, (questions[0]?.at ?? 0) + 1000]
-    const isKilled = killsOf(world).some((at) => at >= from && at <= until)
+    const isKilled = killsIn(world.history.events).some((at) => at >= from && at <= until)
     const mayBeLate = isKilled || change.point.name.includes('is lost')
     const rows = { total: rowsOfBatch, waiting: 0, submitted: rowsOfBatch, refused: 0, cancelled: 0 }
     return {
@@ -75,7 +76,7 @@ const readers: { readonly [K in ChangeFacts['kind']]: Reader } = {
     const actions = requests.get(change.n)?.[0]?.actions ?? []
     const former = cardsIn(world, first, /Your decision, please/, name)
     // The service cannot update a card whose id it never heard. Teams refreshes this card when somebody sees it.
-    const notUpdated = former.filter((arrival) => isUnknown(arrival, killsOf(world))).length
+    const notUpdated = former.filter((arrival) => isUnknown(arrival, killsIn(world.history.events))).length
     return {
       names: [name],
       decisions: [`1 approved ${second.id}`],
@@ -176,10 +177,6 @@ function cardsIn(
     },
   )
 }
-
-/** Returns the times of all kills. */
-export const killsOf = ({ history }: ChangesWorld): number[] =>
-  history.events.filter(({ event }) => event === 'killed').map(({ at }) => at)
 
 /** Returns the number of a person's cards about a request that have the button Approve. */
 const decidable = ({ connector, people }: ChangesWorld, person: Person, name: string): number =>

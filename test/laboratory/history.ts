@@ -80,6 +80,10 @@ export const historyEvent = z.discriminatedUnion('event', [
   z.object({ event: z.literal('reset'), at, operation: z.string(), count: z.int() }),
 ])
 export type HistoryEvent = z.output<typeof historyEvent>
+
+/** Returns the times of all kills. */
+export const killsIn = (events: readonly HistoryEvent[]): number[] =>
+  events.flatMap(({ event, at }) => (event === 'killed' ? [at] : []))
 type WithoutTime<E> = E extends unknown ? Omit<E, 'at'> & { at?: number } : never
 
 /** Opens a file of JSON lines for events. Each event is on disk before the next one happens. */

@@ -1,26 +1,40 @@
 import { setImmediate } from 'node:timers/promises'
 import pg from 'pg'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { Transaction } from '../../src/store/database/transaction.ts'
+import { rollBack, Transaction } from '../../src/store/database/transaction.ts'
 import { createTurns } from '../../src/store/database/turns.ts'
 import { withDatabase } from '../support/database.ts'
 
-describe('a transaction that the server refuses to begin', () => {
-  it('runs no statements, which would be stored without it', async () => {
+describe('a transaction whose begin is refused', () => {
+  /** Returns a connection on which only `begin` and `rollback` are expected, and the list of its statements. */
+  const refusing = (refusal: Error, pipeline: boolean) => {
     const sent: string[] = []
-    const refusal = Object.assign(new Error('canceled'), { severity: 'ERROR', code: '57014' })
     const query = async ({ text }: { text: string }) => {
       sent.push(text)
       if (text === 'begin') throw refusal
-      throw new Error(`nobody expected ${text}`)
+      if (text !== 'rollback') throw new Error(`nobody expected ${text}`)
     }
-    const transaction = new Transaction({ pipeline: true, query } as unknown as pg.PoolClient)
+    return { client: { pipeline, query } as unknown as pg.PoolClient, sent }
+  }
+  const refusal = Object.assign(new Error('canceled'), { severity: 'ERROR', code: '57014' })
+
+  it('runs no statements on a server, which would be stored without it', async () => {
+    const { client, sent } = refusing(refusal, true)
+    const transaction = new Transaction(client)
     const ended = transaction.run(async () => {
       await setImmediate()
       await transaction.query('insert into facts (id) values (1)')
     })
     await expect(ended).rejects.toBe(refusal)
     expect(sent).toEqual(['begin'])
+  })
+
+  it('leaves the session of the embedded store able to roll back, because it is never replaced', async () => {
+    const { client, sent } = refusing(refusal, false)
+    const work = async () => expect.unreachable('there is no transaction')
+    await expect(new Transaction(client).run(work)).rejects.toBe(refusal)
+    await rollBack(client)
+    expect(sent).toEqual(['begin', 'rollback'])
   })
 })
 

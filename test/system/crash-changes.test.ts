@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { changeFaults } from '../laboratory/changes-check.ts'
-import { killsOf, readFacts } from '../laboratory/changes-facts.ts'
+import { readFacts } from '../laboratory/changes-facts.ts'
 import { admin } from '../laboratory/changes-people.ts'
 import { type ChangesOutcome, liveChanges } from '../laboratory/changes-run.ts'
 import { type ChangesWorld, openChangesWorld } from '../laboratory/changes-world.ts'
+import { killsIn } from '../laboratory/history.ts'
 import { changeKinds, changePoints, hardestChange } from '../support/change-points.ts'
 
 /** `CRASH_POINTS=all` (npm run test:crash) kills at every point, `CRASH_ROUNDS` times each (default 1). */
@@ -31,6 +32,7 @@ describe('a change after kill -9 of the service', () => {
     world = await openChangesWorld(join(folder, 'changes'), seed, 20 + points.length * rounds * 2)
   })
   afterAll(() => world.close())
+  const kills = () => killsIn(world.history.events)
 
   it('is completed, for every point that a kill is aimed at', { timeout: longest + 400_000 }, async () => {
     const began = performance.now()
@@ -39,7 +41,7 @@ describe('a change after kill -9 of the service', () => {
     const { scores, played } = outcome
     const hits = scores.reduce((sum, one) => sum + one.hits, 0)
     console.info(
-      `aimed kills of changes: ${seconds} s, ${killsOf(world).length} SIGKILLs hit ${played.length} changes at ${points.length} points ${hits} times; history in ${world.history.file}`,
+      `aimed kills of changes: ${seconds} s, ${kills().length} SIGKILLs hit ${played.length} changes at ${points.length} points ${hits} times; history in ${world.history.file}`,
     )
     if (everything) console.info(scores.map(({ point, hits }) => `${hits} × ${point.kind}: ${point.name}`).join('\n'))
     expect(scores.filter(({ hits }) => hits < rounds).map(({ point }) => `${point.kind}: ${point.name}`)).toEqual([])
@@ -50,7 +52,7 @@ describe('a change after kill -9 of the service', () => {
     await world.cluster.start(0)
     await setTimeout(everything ? 5000 : 1500)
     const facts = await readFacts(world, outcome.played)
-    const faults = facts.flatMap((one) => changeFaults(one, killsOf(world)))
+    const faults = facts.flatMap((one) => changeFaults(one, kills()))
     const deadLetters = (await world.people.get(admin, '/admin/v1/dead-letters'))['value']
     expect({ faults, deadLetters, unexpected: world.connector.unexpected }).toEqual({
       ...{ faults: [], deadLetters: [], unexpected: [] },

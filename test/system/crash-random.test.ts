@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { violationsIn } from '../laboratory/checker.ts'
 import { figuresOf } from '../laboratory/figures.ts'
+import { killsIn } from '../laboratory/history.ts'
 import { type Laboratory, live, openLaboratory } from '../laboratory/laboratory.ts'
 import { runSettings } from '../laboratory/plan.ts'
 
@@ -33,6 +34,6 @@ describe(`${requests} requests with ${kills} kills`, () => {
     console.info(`crash laboratory: ${figuresOf(events, (Date.now() - began) / 1000)}; history in ${file}`)
     expect(violations).toEqual([])
     expect(lab.connector.unexpected).toEqual([])
-    expect(events.filter(({ event }) => event === 'killed').length).toBeGreaterThanOrEqual(kills)
+    expect(killsIn(events).length).toBeGreaterThanOrEqual(kills)
   })
 })

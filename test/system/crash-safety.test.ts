@@ -7,6 +7,7 @@ import { type AimedOutcome, liveAimed } from '../laboratory/aimed-run.ts'
 import { type AimedWorld, openAimedWorld } from '../laboratory/aimed-world.ts'
 import { violationsIn } from '../laboratory/checker.ts'
 import { figuresOf } from '../laboratory/figures.ts'
+import { killsIn } from '../laboratory/history.ts'
 import { noteEnds } from '../laboratory/laboratory.ts'
 import { createScores } from '../laboratory/scores.ts'
 import { journeyKinds } from '../support/journey.ts'
@@ -47,7 +48,7 @@ describe('a site or a room after kill -9 of the service', () => {
     const seconds = Math.round((Date.now() - began) / 1000)
     const journeys = outcomes.reduce((sum, one) => sum + one.journeys.length, 0)
     const elsewhere = outcomes.reduce((sum, one) => sum + one.elsewhere, 0)
-    const kills = events().filter(({ event }) => event === 'killed').length
+    const kills = killsIn(events()).length
     console.info(
       `aimed kills: ${seconds} s, ${kills} SIGKILLs hit ${journeys} journeys at ${scores.hits()} points, ${elsewhere} times one elsewhere`,
     )
