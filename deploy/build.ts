@@ -94,6 +94,8 @@ async function build(): Promise<void> {
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks-[name]-[hash].js',
   })
+  // Without it, Node parses each file twice to find out that it is a module.
+  await writeFile(join(output, 'package.json'), '{ "type": "module" }\n')
   for (const [from, to] of copies) await cp(from, join(output, to), { recursive: true })
   const modules = chunks.flatMap((chunk) => (chunk.type === 'chunk' ? chunk.moduleIds : []))
   await writeFile(join(output, 'LICENSES.txt'), await noticesOf([...modules, ...copies.keys()]))

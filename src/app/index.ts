@@ -1,6 +1,6 @@
 /** The composition root: wires all layers. Only `main.ts` and tests call it. */
 import { randomUUID } from 'node:crypto'
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import './sentences.ts'
 import { createBot, createChannel } from '../bot/index.ts'
 import { apiTexts, warmUp } from '../cards/index.ts'
@@ -71,6 +71,9 @@ export interface App {
 
 /** How long requests and jobs together may take to end when the service stops, in seconds. */
 const STOP_SECONDS = 6
+
+/** When the service renders its first card, in milliseconds after it is ready: the callers who waited for it come first. */
+const warmUpMilliseconds = 250
 
 /** Replacements for tests, where no setting may replace the real part. */
 export interface Substitutes {
@@ -238,7 +241,6 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   })
   await seedTemplates(ports, endpoints.tenantId, templatesInFile(endpoints.templatesFile, endpoints.webhookAllowCidrs))
   if (!(await hasTemplates())) log.warn({}, noTemplates)
-  warmUp()
   const times = substitutes.watchTimes ?? watchTimes
   const healthWatcher = createHealthWatcher({ ports, settings }, times)
   const stopping = new AbortController()
@@ -283,6 +285,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   const stopCounting = stores.serviceCalls.start()
   const stopWatchingCertificate = microsoft365.watchCertificate()
   http.open()
+  const warming = setTimeout(warmUp, warmUpMilliseconds)
   // Not awaited: Microsoft 365 may be unavailable, and the service accepts requests meanwhile.
   if (substitutes.reportsAccess !== false)
     reportAccess(tenant, installation, log).catch((err: unknown) =>
@@ -296,6 +299,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     queue,
     async close() {
       for (const stop of stopTurns) stop()
+      clearTimeout(warming)
       stopping.abort()
       stopWatchingCertificate()
       const start = performance.now()
@@ -306,11 +310,11 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
         .stop()
         .catch((error: unknown) => log.warn({ err: error }, 'could not record the end of this process'))
       await queue.stop(Math.max(1, STOP_SECONDS - (performance.now() - start) / 1000))
-      await Promise.race([leaving, setTimeout(1000, undefined, { ref: false })])
+      await Promise.race([leaving, pause(1000, undefined, { ref: false })])
       await http.close()
-      await Promise.race([stopCounting(), setTimeout(500, undefined, { ref: false })])
+      await Promise.race([stopCounting(), pause(500, undefined, { ref: false })])
       // Does not wait for a connection that hangs: its transaction is not committed any more.
-      await Promise.race([database.close(), setTimeout(1000, undefined, { ref: false })])
+      await Promise.race([database.close(), pause(1000, undefined, { ref: false })])
       await endpoints.simulator?.close()
     },
   }

@@ -294,6 +294,23 @@ describe('the cards of a batch', () => {
     expect(to(dana)).toMatchObject([{ how: 'send' }])
   })
 
+  it('are ordered again when the job that sent one has ended after a lost answer', async () => {
+    const batchId = await submitted(1, one)
+    send = async () => ({ state: 'unknown' })
+    await expect(refresh(batchId)).rejects.toThrow('was lost')
+    const { rows } = await core.database.query<{ key: string }>(
+      `UPDATE notices SET updated_at = now() - interval '10 minutes' WHERE batch_id = $1 AND state = 'sending'
+       RETURNING key`,
+      [batchId],
+    )
+    send = async () => ({ state: 'sent', activityId: randomUUID() })
+    deliveries.splice(0)
+    await refresh(batchId)
+    await refresh(batchId)
+    expect(rows).toHaveLength(1)
+    expect(deliveries.map(({ to }) => to).toSorted()).toEqual([dana.id, kim.id].toSorted())
+  })
+
   it('ask again with a new card when the former card no longer exists', async () => {
     const batchId = await submitted(2, one)
     await refresh(batchId)

@@ -34,8 +34,9 @@ export async function startService(
     ...{ DATA_DIR: dataDir, PORT: String(port), SIMULATOR_PORT: String(simulatorPort), PLAYGROUND: 'off' },
     ...{ RATE_LIMIT_WRITES_PER_MINUTE: '0', RATE_LIMIT_READS_PER_MINUTE: '0', OPEN_REQUESTS_PER_PERSON: '0' },
     ...{ RATE_LIMIT_TENANT_WRITES_PER_MINUTE: '0', LOG_LEVEL: 'error' },
-    // Code is compiled at the first start with a folder, as after an installation.
-    NODE_COMPILE_CACHE: join(dataDir, 'compiled'),
+    // Code is compiled at the first start with a folder, as after an installation. The service checks all files in its
+    // own folder at each start, so this one is next to it.
+    NODE_COMPILE_CACHE: `${dataDir}-compiled`,
     ...more,
   }
   const url = `http://127.0.0.1:${port}`

@@ -19,12 +19,8 @@ const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta
 /** The programs that start: the floor, `npm start` and `npm run build`. */
 const forms = ['floor', 'sources', 'bundle'] as const
 type Form = (typeof forms)[number]
-/** The flags of `npm start`, and those of the deploy files for the bundle. */
-const flags: Readonly<Record<Form, readonly string[]>> = {
-  floor: [],
-  sources: startFlags(),
-  bundle: [...startFlags(), '--enable-source-maps'],
-}
+/** The flags of `npm start`, which the deploy files have too. */
+const flags: Readonly<Record<Form, readonly string[]>> = { floor: [], sources: startFlags(), bundle: startFlags() }
 const environment: Readonly<Record<Form, Record<string, string>>> = {
   floor: {},
   sources: {},

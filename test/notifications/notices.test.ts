@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { asWritten, type Outbox, type Person, PutOff, type SendResult } from '../../src/core/index.ts'
 import { kim, omar, priya, tenantId, withCore } from '../support/core.ts'
 
@@ -19,7 +19,16 @@ describe('a notice', () => {
   const system = () => core.provisioning.system
   /** The core with more admins. */
   const systemOf = (...more: Person[]) => core.with({}, { admins: [priya, ...more].map(({ id }) => id) }).system
-  const days = { one: '01', two: '02', three: '03', four: '04', five: '05', again: '06', other: '07' } as const
+  const days = {
+    one: '01',
+    two: '02',
+    three: '03',
+    four: '04',
+    five: '05',
+    again: '06',
+    other: '07',
+    slow: '08',
+  } as const
   const since = (day: keyof typeof days) => `2026-11-${days[day]}T10:00:00.000Z`
   const red = (day: keyof typeof days) => `health:red:${since(day)}` as const
   /** Stores that the service has been red since that day, or was red until now. */
@@ -74,6 +83,21 @@ describe('a notice', () => {
     expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
     await tell(1, other)
     expect(deliveries.splice(0)).toHaveLength(1)
+  })
+
+  it('is not sent again because a slow attempt was refused after the next attempt had sent it', async () => {
+    await turns('slow')
+    const job = randomUUID()
+    const tell = (attempt: number, send: () => Promise<SendResult>) =>
+      system().deliverCard(outbox(send), order(red('slow')), attempt, job)
+    const slow = Promise.withResolvers<SendResult>()
+    const first = tell(1, () => slow.promise)
+    await vi.waitFor(() => expect(deliveries).toHaveLength(1))
+    await tell(2, sent)
+    slow.reject(new Error('the connector refused'))
+    await expect(first).rejects.toThrow('refused')
+    await tell(3, sent)
+    expect(deliveries.splice(0)).toHaveLength(2)
   })
 
   it('is sent by another job if the first one no longer sends it', async () => {

@@ -124,6 +124,7 @@ export function storeInMemory(): Pick<
       find: async () => undefined,
       claim: async () => true,
       takeOver: unexpected('takeOver'),
+      release: unexpected('release'),
       put: async () => undefined,
       bundle: async (cards) => cards.map(({ requestId }) => requestId),
       noteShown: async () => undefined,

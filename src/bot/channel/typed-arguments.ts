@@ -95,9 +95,9 @@ const daysOf = { day: 1, week: 7, month: 30 }
 
 /** Returns a day by its name: a weekday, today or tomorrow. */
 function named(text: string, today: string, which: Which): string | undefined {
-  const fromToday = nearDays.get(text)
+  const fromToday = nearDays().get(text)
   if (fromToday !== undefined) return dayAfter(today, fromToday)
-  const weekday = numberOf(text, weekdays)
+  const weekday = numberOf(text, weekdays())
   if (weekday === undefined) return undefined
   const ahead = weekday - new Date(today).getUTCDay()
   return dayAfter(today, which === 'next' ? ((ahead + 6) % 7) + 1 : -((7 - ahead) % 7))
@@ -124,7 +124,7 @@ function withMonth(text: string, today: string, which: Which): string | undefine
   const [day, name = '', year] = dayFirst
     ? [dayFirst[1], dayFirst[2], dayFirst[3]]
     : [monthFirst?.[2], monthFirst?.[1], monthFirst?.[3]]
-  const month = numberOf(name, months)
+  const month = numberOf(name, months())
   return month === undefined ? undefined : dayWith(year, month, Number(day), today, which)
 }
 

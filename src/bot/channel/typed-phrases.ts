@@ -78,14 +78,22 @@ export const typedPhrases = {
 /** Austria has its own name of January. */
 const locales = [...catalogues.keys(), 'de-AT']
 
-/** Returns the names of numbered days or months in all languages, each with its number. */
-const named = (numbers: readonly number[], nameIn: (locale: string) => (number: number) => string) =>
-  new Map(
+/**
+ * Returns a function that returns the names of numbered days or months in all languages, each with its number. The first
+ * call makes them: they need the dates of all languages, for which the start of the process should not wait.
+ */
+function named(numbers: readonly number[], nameIn: (locale: string) => (number: number) => string) {
+  let names: ReadonlyMap<string, number> | undefined
+  const make = () =>
     locales.flatMap((locale) => {
       const nameOf = nameIn(locale)
       return numbers.flatMap((number) => spellings(nameOf(number)).map((name) => [name, number] as const))
-    }),
-  )
+    })
+  return (): ReadonlyMap<string, number> => {
+    names ??= new Map(make())
+    return names
+  }
+}
 
 const dates = (style: Intl.DateTimeFormatOptions, dateOf: (number: number) => number) => (locale: string) => {
   const format = new Intl.DateTimeFormat(locale, { ...style, timeZone: 'UTC' })

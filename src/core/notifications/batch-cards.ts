@@ -31,7 +31,7 @@ import {
   type SystemContext,
 } from '../shared/index.ts'
 import type { BatchContent, NoticeContent, Outbox, WithdrawnContent } from './outbox.ts'
-import type { BatchNotice, NoticeCard, NoticeOrder, NotificationPorts } from './ports.ts'
+import { type BatchNotice, isStale, type NoticeCard, type NoticeOrder, type NotificationPorts } from './ports.ts'
 
 /** Returns what a card about a batch shows now; undefined: it is out of date, or its person is not asked. */
 async function batchContent(
@@ -175,18 +175,20 @@ export async function refreshBatch(
   let progress = await readProgress(ports, batchId)
   if (progress?.batch.tenantId !== tenantId) return
   let notices = await ports.notices.ofBatch(tenantId, batchId)
+  const now = ports.clock.now()
+  const handled = notices.filter((notice) => !isStale(notice, now))
   await ports.jobs.enqueue([
-    ...(isCheck ? [] : [checkBatchOrder(tenantId, batchId, ports.clock.now())]),
-    ...(isBeingSubmitted(progress.batch) ? [] : questionsDue(progress, notices)),
-    ...(await requesterDue(ports, progress, notices)),
-    ...laterOrder(progress, ports.clock.now()),
+    ...(isCheck ? [] : [checkBatchOrder(tenantId, batchId, now)]),
+    ...(isBeingSubmitted(progress.batch) ? [] : questionsDue(progress, handled)),
+    ...(await requesterDue(ports, progress, handled)),
+    ...laterOrder(progress, now),
   ])
   const failures: unknown[] = []
   let contested = new Set<string>()
   for (let round = 1; progress && round <= mostRounds; round += 1) {
-    const now: BatchProgress = progress
+    const shown: BatchProgress = progress
     const updates = await Promise.allSettled(
-      notices.map((notice) => refreshNotice(context, outbox, now, notice, contested.has(nameOf(notice)))),
+      notices.map((notice) => refreshNotice(context, outbox, shown, notice, contested.has(nameOf(notice)))),
     )
     failures.push(...updates.flatMap((one) => (one.status === 'rejected' ? [one.reason] : [])))
     const results = updates.map((one) => (one.status === 'fulfilled' ? one.value : undefined))
@@ -194,7 +196,7 @@ export async function refreshBatch(
     contested = new Set(notices.flatMap((notice, at) => (results[at] === 'contested' ? [nameOf(notice)] : [])))
     // The rows may have changed during the calls to the chats, and another job may have shown them already.
     progress = await readProgress(ports, batchId)
-    if (progress && contested.size === 0 && versionsOf(progress) === versionsOf(now)) break
+    if (progress && contested.size === 0 && versionsOf(progress) === versionsOf(shown)) break
     notices = await ports.notices.ofBatch(tenantId, batchId)
   }
   const failure = failures.find((error) => !(error instanceof PutOff)) ?? failures[0]

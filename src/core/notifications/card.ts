@@ -16,10 +16,10 @@ export interface Card {
   /** The record that it is on its way or sent; absent: neither. */
   sent(): Promise<Pick<SentCard, 'state' | 'updatedAt' | 'job'> | undefined>
   /** Writes the record before the card is sent; false when there is one already, so that only one of two jobs sends. */
-  claim(conversation: Conversation, job: string | undefined): Promise<boolean>
-  /** Stores which job sends it from now on; false: another job sends it, or has sent it. */
-  takeOver(change: SenderChange): Promise<boolean>
-  /** Deletes the record of a card that certainly did not arrive. */
+  claim(conversation: Conversation): Promise<boolean>
+  /** Stores that this job sends it from now on; false: another job sends it, or has sent it. */
+  takeOver(change: Omit<SenderChange, 'to'>): Promise<boolean>
+  /** Deletes this job's record of a card that certainly did not arrive. Keeps that of a card which a later attempt has sent. */
   release(): Promise<void>
   /** Records that it was sent. `unknown`: it may have arrived, and is not sent again. */
   keep(conversation: Conversation, result: Exclude<SendResult, ChatRefusal>): Promise<void>

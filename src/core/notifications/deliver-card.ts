@@ -18,7 +18,7 @@ import type { Card, CardOrder, RequestCardOrder } from './card.ts'
 import { formOf } from './newest-card.ts'
 import { noticeOf } from './notice-card.ts'
 import { currentCard, type Outbox, type RequestCard } from './outbox.ts'
-import type { NoticeOrder, NotificationPorts } from './ports.ts'
+import { longestSending, type NoticeOrder, type NotificationPorts } from './ports.ts'
 
 /**
  * The attempt, 15 to 30 seconds after the first, at which a card ends silently for a person without a known chat while
@@ -26,8 +26,6 @@ import type { NoticeOrder, NotificationPorts } from './ports.ts'
  */
 const lastLookUp = 4
 
-/** The longest time of sending, in milliseconds. If a job began earlier, another one may send the card. */
-const longestSending = 120_000
 /** How long a job waits for another one that sends the same card, before it checks the card again. Milliseconds. */
 const otherJobCheck = 15_000
 
@@ -45,7 +43,7 @@ export async function deliverCard(
   job?: string,
 ): Promise<void> {
   const { ports } = context
-  const card = 'notice' in order ? noticeOf(context, order) : await cardOf(context, outbox, order)
+  const card = 'notice' in order ? noticeOf(context, order, job) : await cardOf(context, outbox, order, job)
   if (!card) return
   const isInsistent = card.installs || attempt < lastLookUp
   const conversation = isInsistent
@@ -61,14 +59,14 @@ export async function deliverCard(
     const isOwn = before.job === undefined ? attempt > 1 : before.job === job
     const begunBefore = isOwn ? undefined : new Date(ports.clock.now().getTime() - longestSending)
     // The other job may give up, and then nobody else would send the card.
-    if (!(await card.takeOver({ from: before.job, to: job, begunBefore })))
+    if (!(await card.takeOver({ from: before.job, begunBefore })))
       throw new PutOff(`another job sends the card ${card.name}`, otherJobCheck)
   }
   if (before && (await card.updateInstead(conversation))) return
   const content = await card.content()
   // Without this record, a later job may send the card when there is something to show again.
   if (!content) return before && card.release()
-  if (!before && !(await card.claim(conversation, job))) return
+  if (!before && !(await card.claim(conversation))) return
   const result = await outbox
     .send(conversation, content, card.name, await card.place())
     .catch(async (error: unknown) => {
@@ -89,6 +87,7 @@ async function cardOf(
   context: SystemContext<NotificationPorts>,
   outbox: Outbox,
   { requestId, personId, card: key }: RequestCardOrder,
+  job: string | undefined,
 ): Promise<Card | undefined> {
   const { ports } = context
   const request = await ports.requests.find(requestId)
@@ -113,10 +112,10 @@ async function cardOf(
       await sentCards.remove(requestId, personId, key)
       return undefined
     },
-    claim: (conversation, job) =>
+    claim: (conversation) =>
       sentCards.claim({ ...recordIn(conversation, 'sending', null), ...(job !== undefined && { job }) }),
-    takeOver: (change) => sentCards.takeOver({ requestId, personId, key }, change),
-    release: () => sentCards.remove(requestId, personId, key),
+    takeOver: (change) => sentCards.takeOver({ requestId, personId, key }, { ...change, to: job }),
+    release: () => sentCards.release({ requestId, personId, key }, job),
     keep: (conversation, result) =>
       result.state === 'sent'
         ? arrived(context, recordIn(conversation, 'sent', result.activityId), request)

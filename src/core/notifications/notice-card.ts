@@ -10,8 +10,11 @@ import { readHealthNotice } from './health-watch.ts'
 import type { NoticeContent } from './outbox.ts'
 import type { NoticeOrder, NotificationPorts } from './ports.ts'
 
-/** A notice. A person without a chat gets none, without an error. An approver gets the app for a question about a batch. */
-export function noticeOf(context: SystemContext<NotificationPorts>, order: NoticeOrder): Card {
+/**
+ * A notice, which `job` sends. A person without a chat gets none, without an error. An approver gets the app for a question
+ * about a batch.
+ */
+export function noticeOf(context: SystemContext<NotificationPorts>, order: NoticeOrder, job: string | undefined): Card {
   const { ports } = context
   const { notices } = ports
   const { kind } = noticeSubject(order.notice)
@@ -20,9 +23,9 @@ export function noticeOf(context: SystemContext<NotificationPorts>, order: Notic
     tenantId: order.tenantId,
     name: order.notice,
     sent: () => notices.find(order),
-    claim: (_, job) => notices.claim(order, job),
-    takeOver: (change) => notices.takeOver(order, change),
-    release: () => notices.remove(order),
+    claim: () => notices.claim(order, job),
+    takeOver: (change) => notices.takeOver(order, { ...change, to: job }),
+    release: () => notices.release(order, job),
     async keep(_, result) {
       const ofBatch = result.state === 'sent' && sent && isBatchContent(sent) ? sent : undefined
       await notices.put(
@@ -40,7 +43,7 @@ export function noticeOf(context: SystemContext<NotificationPorts>, order: Notic
       await refuseBundle(context, conversation, await bundledIn(context, order), { why, closed })
       if (conversation.closed !== undefined) return
       // A later job asks the person again, when the chat accepts cards.
-      await (isAboutBatch(kind) ? notices.remove(order) : notices.put(order, 'unknown'))
+      await (isAboutBatch(kind) ? notices.release(order, job) : notices.put(order, 'unknown'))
       if (closed) await ports.conversations.close(conversation, why, ports.clock.now())
     },
     async content() {

@@ -59,14 +59,20 @@ export interface SentNotice {
   /** The job that sends it, while it is `sending`. Absent: an earlier version wrote the record. */
   readonly job?: string
 }
+/** The longest time of sending, in milliseconds. If a job began earlier, another one may send the card. */
+export const longestSending = 120_000
+
+/** Whether the job that began to send a notice may have ended without sending it. */
+export const isStale = ({ state, updatedAt }: Pick<SentNotice, 'state' | 'updatedAt'>, now: Date): boolean =>
+  state === 'sending' && now.getTime() - updatedAt.getTime() > longestSending
+
 /** The card of a notice in a chat, and what it shows, so that only a changed card is updated. */
 export interface NoticeCard {
   readonly activityId: string
   readonly shown: string
 }
 /** A notice about a batch, with its card if the card can be updated. */
-export interface BatchNotice extends NoticeOrder {
-  readonly state: SentNotice['state']
+export interface BatchNotice extends NoticeOrder, Pick<SentNotice, 'state' | 'updatedAt'> {
   readonly card?: NoticeCard | undefined
 }
 /** Stores the notices that are being sent or were sent. */
@@ -76,6 +82,8 @@ export interface NoticeStore {
   claim(order: NoticeOrder, job: string | undefined): Promise<boolean>
   /** Stores which job sends a notice from now on. Returns false if it is not `from` any more, or if the notice was sent. */
   takeOver(order: NoticeOrder, change: SenderChange): Promise<boolean>
+  /** Deletes the record of a notice that `job` is sending. Keeps it if the notice was sent, or if another job sends it. */
+  release(order: NoticeOrder, job: string | undefined): Promise<void>
   put(order: NoticeOrder, state: SentNotice['state'], card?: NoticeCard): Promise<void>
   /** Stores what a sent card shows now. Returns false if another job has updated or removed the card since `before`. */
   replaceShown(order: NoticeOrder, before: NoticeCard, shown: string): Promise<boolean>

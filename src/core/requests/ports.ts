@@ -139,6 +139,8 @@ export interface SentCards {
   claim(card: SentCard): Promise<boolean>
   /** Like the function of notices with this name. */
   takeOver(card: Pick<SentCard, 'requestId' | 'personId' | 'key'>, change: SenderChange): Promise<boolean>
+  /** Like the function of notices with this name. */
+  release(card: Pick<SentCard, 'requestId' | 'personId' | 'key'>, job: string | undefined): Promise<void>
   put(card: SentCard): Promise<void>
   /**
    * Stores the cards of a bundle, which replaces them. Leaves out cards that exist, so that only one of two processes sends them;

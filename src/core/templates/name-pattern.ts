@@ -189,10 +189,12 @@ function textOf(
   return cutTo(clean(changed(value, transforms)), Math.min(width ?? maxOfToken[form], maxOfToken[form]))
 }
 
-const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
+/** Creating it loads data of languages, which the start of the process should not pay. */
+let segmenter: Intl.Segmenter | undefined
 /** Cuts a text at a whole character, and removes a separator from its end. */
 const cutTo = (text: string, most: number): string => {
   let cut = ''
+  segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' })
   for (const { segment } of segmenter.segment(text)) {
     if (cut.length + segment.length > most) break
     cut += segment

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { PgBoss } from 'pg-boss'
+import type { PgBoss, QueueOptions, QueueResult } from 'pg-boss'
 import { type DeadLetters, jobId, type Telemetry, traceparentToEnqueue } from '../../core/index.ts'
 import { attempt, type ClaimedJob, createDeadLetters, handleDeadLetter } from './attempt.ts'
 import { ambientConnection, createBoss, type QueueLog, type QueueStore } from './boss.ts'
@@ -182,10 +182,9 @@ async function createQueues(boss: PgBoss, store: QueueStore, jobs: ReadonlyMap<s
     retentionSeconds: 90 * DAY_SECONDS,
     ...(store.engine === 'server' ? { heartbeatSeconds: LAST_RESORT_SECONDS } : {}),
   }
+  const stored = new Map((await boss.getQueues()).map((queue) => [queue.name, queue]))
   const deadLetters = { ...common, retryLimit: 8, retryDelay: 5, deleteAfterSeconds: 90 * DAY_SECONDS }
-  await boss.createQueue(DEAD_LETTER, deadLetters)
-  // An existing queue keeps the options with which it was created, so they are updated.
-  await boss.updateQueue(DEAD_LETTER, deadLetters)
+  await putQueue(boss, stored, DEAD_LETTER, { ...deadLetters, deadLetter: null })
   for (const { name, options } of jobs.values()) {
     const queue = {
       ...common,
@@ -194,10 +193,23 @@ async function createQueues(boss: PgBoss, store: QueueStore, jobs: ReadonlyMap<s
       expireInSeconds: options.expireInSeconds,
       ...(options.keptSeconds !== undefined && { deleteAfterSeconds: options.keptSeconds }),
     }
-    const deadLetter = options.hasDeadLetters ? DEAD_LETTER : null
-    await boss.createQueue(name, deadLetter === null ? queue : { ...queue, deadLetter })
-    await boss.updateQueue(name, { ...queue, deadLetter })
+    await putQueue(boss, stored, name, { ...queue, deadLetter: options.hasDeadLetters ? DEAD_LETTER : null })
   }
+}
+
+/** Creates a queue, or updates its options: an existing queue keeps those with which it was created. */
+async function putQueue(
+  boss: PgBoss,
+  stored: ReadonlyMap<string, QueueResult>,
+  name: string,
+  { deadLetter, ...options }: QueueOptions & { deadLetter: string | null },
+): Promise<void> {
+  const before: Partial<Record<string, unknown>> = { ...stored.get(name) }
+  const isSame = ([option, value]: [string, unknown]) => (before[option] ?? null) === value
+  // Most starts find everything as it is, and save two calls for each queue.
+  if (stored.has(name) && Object.entries({ ...options, deadLetter }).every(isSame)) return
+  await boss.createQueue(name, deadLetter === null ? options : { ...options, deadLetter })
+  await boss.updateQueue(name, { ...options, deadLetter })
 }
 
 async function wakeForDue(store: QueueStore, workers: ReadonlyMap<string, Worker>): Promise<void> {

@@ -130,6 +130,13 @@ export function createSentCards(database: Database): SentCards {
       )
       return rowCount === 1
     },
+    async release({ requestId, personId, key }, job) {
+      await database.query(
+        `DELETE FROM sent_cards WHERE request_id = $1 AND person_id = $2 AND key = $3 AND state = 'sending'
+           AND job_id IS NOT DISTINCT FROM $4`,
+        [requestId, personId, key, job ?? null],
+      )
+    },
     async put(card) {
       await database.query(
         `INSERT INTO sent_cards (request_id, person_id, key, conversation_id, activity_id, state, bundle_id, shown, job_id)

@@ -48,6 +48,13 @@ export function createNoticeStore(database: Database): NoticeStore {
       )
       return rowCount === 1
     },
+    async release({ tenantId, personId, notice }, job) {
+      await database.query(
+        `DELETE FROM notices WHERE tenant_id = $1 AND person_id = $2 AND key = $3 AND state = 'sending'
+           AND job_id IS NOT DISTINCT FROM $4`,
+        [tenantId, personId, notice, job ?? null],
+      )
+    },
     async put({ tenantId, personId, notice }, state, card) {
       await database.query(
         `INSERT INTO notices (tenant_id, person_id, key, state, batch_id, activity_id, shown)
@@ -67,15 +74,15 @@ export function createNoticeStore(database: Database): NoticeStore {
     },
     async ofBatch(tenantId, batchId) {
       const { rows } = await database.query<NoticeRow>(
-        `SELECT person_id, key, state, activity_id, shown FROM notices
+        `SELECT person_id, key, state, activity_id, shown, updated_at FROM notices
          WHERE tenant_id = $1 AND batch_id = $2 ORDER BY updated_at`,
         [tenantId, batchId],
       )
-      return rows.map(({ person_id: personId, key, state, activity_id: activityId, shown }) => ({
+      return rows.map(({ person_id: personId, key, state, activity_id: activityId, shown, updated_at: updatedAt }) => ({
         tenantId,
         personId,
         notice: noticeKey.parse(key),
-        state,
+        ...{ state, updatedAt },
         ...(activityId !== null && { card: { activityId, shown: shown ?? '' } }),
       }))
     },
@@ -102,6 +109,7 @@ interface NoticeRow {
   readonly state: SentNotice['state']
   readonly activity_id: string | null
   readonly shown: string | null
+  readonly updated_at: Date
 }
 interface Chat {
   readonly person_id: string
