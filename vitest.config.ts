@@ -13,6 +13,8 @@ export default defineConfig({
     setupFiles: ['test/support/sentences.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // The default of one second would assert a time: a slow minute of the machine would fail a test.
+    expect: { poll: { timeout: 20_000, interval: 20 } },
     // A worker for itself would compile the embedded PostgreSQL and the bot anew for each file: half of the run.
     isolate: false,
     // One more than the cores of the smallest machine: many tests wait for timers and for other processes.

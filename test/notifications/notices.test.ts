@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { asWritten, type Outbox, type Person, PutOff, type SendResult } from '../../src/core/index.ts'
 import { kim, omar, priya, tenantId, withCore } from '../support/core.ts'
 
@@ -92,7 +92,7 @@ describe('a notice', () => {
       system().deliverCard(outbox(send), order(red('slow')), attempt, job)
     const slow = Promise.withResolvers<SendResult>()
     const first = tell(1, () => slow.promise)
-    await vi.waitFor(() => expect(deliveries).toHaveLength(1))
+    await expect.poll(() => deliveries.length).toBe(1)
     await tell(2, sent)
     slow.reject(new Error('the connector refused'))
     await expect(first).rejects.toThrow('refused')
