@@ -32,7 +32,8 @@ const longestSentence = 1000
 /**
  * Returns the meaning of a sentence in any of our languages; undefined if its words say nothing that we can do. A request
  * number is never lost: it is in the argument of the command. A command that changes something is never a guess: only
- * `cancel` is returned, because it needs a confirmation, and the request's card for all others.
+ * `cancel` is returned, because it needs a confirmation, and the request's card for all others. A decision is returned only
+ * with several numbers: then the command decides nothing and says so.
  */
 export function meaningOf(typed: string): Meaning | undefined {
   const text = withDigits(typed.slice(0, longestSentence).toWellFormed())
