@@ -34,6 +34,8 @@ const playground = '@microsoft/m365agentsplayground'
  */
 const relativeToModule = /new URL\(\s*(['"])(\.[^'"]+)\1\s*,\s*import\.meta\.url\s*\)/g
 const required = /createRequire\(import\.meta\.url\)\(\s*(['"])(\.[^'"]+)\1,?\s*\)/g
+/** A package that is loaded at its first use. The bundler knows only a plain `require`. */
+const lateInPackage = /createRequire\(import\.meta\.url\)\((?='[^'.])(?!'@microsoft\/m365agentsplayground)/g
 const inPackage = /require\.resolve\('((?:@[^/']+\/)?[^/']+\/[^']+)'\)/g
 
 /**
@@ -60,6 +62,7 @@ function copyFiles(copies: Map<string, string>): Plugin {
             : urlOf(copied(resolve(folder, path), path.endsWith('/'))),
         )
         .replace(required, (_, __, path: string) => `createRequire(import.meta.url)(${copied(resolve(folder, path))})`)
+        .replace(lateInPackage, 'require(')
         .replace(inPackage, (_, path: string) => urlOf(copied(createRequire(id).resolve(path))))
       return changed === code ? null : { code: changed, map: null }
     },

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { basename } from 'node:path'
 // Imports this file directly, because the types of the package's index pull the card renderer's source into our type check.
-import { GlobalSettings, Template } from 'adaptivecards-templating/lib/template-engine.js'
+import type * as TemplateEngine from 'adaptivecards-templating/lib/template-engine.js'
 import type { z } from 'zod'
 import { type Catalogue, strings } from './messages.ts'
 import { withRowTitles } from './row-titles.ts'
@@ -140,7 +141,15 @@ function withoutArguments(texts: Texts): Texts {
   return Object.fromEntries(kept)
 }
 
-const templates = new Map<string, Template>()
+let engine: typeof TemplateEngine | undefined
+
+/** Loads the template engine for the first card: a sixth of all files of the service, which no start should wait for. */
+function templateEngine(): typeof TemplateEngine {
+  engine ??= createRequire(import.meta.url)('adaptivecards-templating/lib/template-engine.js') as typeof TemplateEngine
+  return engine
+}
+
+const templates = new Map<string, TemplateEngine.Template>()
 
 /** The file of each card's template by the card's name: `cards/<room>/<name>.template.json`. */
 export const templateFiles: ReadonlyMap<string, URL> = templatesIn(new URL('../../../cards/', import.meta.url))
@@ -173,10 +182,10 @@ export function templateJson(name: string): unknown {
   return withPieces(basename(file.pathname), JSON.parse(readFileSync(file, 'utf8')), pieces)
 }
 
-function templateOf(name: string): Template {
+function templateOf(name: string): TemplateEngine.Template {
   const known = templates.get(name)
   if (known) return known
-  const loaded = new Template(templateJson(name))
+  const loaded = new (templateEngine().Template)(templateJson(name))
   templates.set(name, loaded)
   return loaded
 }
@@ -188,6 +197,7 @@ function templateOf(name: string): Template {
  */
 export function expand(name: string, data: Readonly<Record<string, unknown>>): CardJson {
   const missing: string[] = []
+  const { GlobalSettings } = templateEngine()
   GlobalSettings.getUndefinedFieldValueSubstitutionString = (path) => {
     missing.push(path)
     return '?'

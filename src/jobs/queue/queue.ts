@@ -197,19 +197,19 @@ async function createQueues(boss: PgBoss, store: QueueStore, jobs: ReadonlyMap<s
   }
 }
 
-/** Creates a queue, or updates its options: an existing queue keeps those with which it was created. */
+/** Creates a queue, or updates the options of a stored one if they have changed. */
 async function putQueue(
   boss: PgBoss,
   stored: ReadonlyMap<string, QueueResult>,
   name: string,
   { deadLetter, ...options }: QueueOptions & { deadLetter: string | null },
 ): Promise<void> {
+  if (!stored.has(name)) return boss.createQueue(name, deadLetter === null ? options : { ...options, deadLetter })
   const before: Partial<Record<string, unknown>> = { ...stored.get(name) }
   const isSame = ([option, value]: [string, unknown]) => (before[option] ?? null) === value
-  // Most starts find everything as it is, and save two calls for each queue.
-  if (stored.has(name) && Object.entries({ ...options, deadLetter }).every(isSame)) return
-  await boss.createQueue(name, deadLetter === null ? options : { ...options, deadLetter })
-  await boss.updateQueue(name, { ...options, deadLetter })
+  // Most starts find everything as it is, and save a call for each queue.
+  if (!Object.entries({ ...options, deadLetter }).every(isSame))
+    await boss.updateQueue(name, { ...options, deadLetter })
 }
 
 async function wakeForDue(store: QueueStore, workers: ReadonlyMap<string, Worker>): Promise<void> {

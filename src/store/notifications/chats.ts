@@ -8,6 +8,7 @@ import {
   type SentCards,
 } from '../../core/index.ts'
 import type { Database } from '../database/index.ts'
+import { createSendingRecords } from './sending-records.ts'
 
 interface Row {
   tenant_id: string
@@ -98,6 +99,7 @@ const cardColumns =
   'request_id, person_id, key, conversation_id, activity_id, state, updated_at, bundle_id, shown, job_id'
 
 export function createSentCards(database: Database): SentCards {
+  const sending = createSendingRecords(database, 'sent_cards', 'request_id')
   return {
     async ofRequest(requestId) {
       const { rows } = await database.read<CardRow>(
@@ -121,22 +123,8 @@ export function createSentCards(database: Database): SentCards {
       )
       return rowCount === 1
     },
-    async takeOver({ requestId, personId, key }, { from, to, begunBefore }) {
-      const { rowCount } = await database.query(
-        `UPDATE sent_cards SET job_id = $5, updated_at = now()
-         WHERE request_id = $1 AND person_id = $2 AND key = $3 AND state = 'sending' AND job_id IS NOT DISTINCT FROM $4
-           AND ($6::timestamptz IS NULL OR updated_at < $6)`,
-        [requestId, personId, key, from ?? null, to ?? null, begunBefore?.toISOString() ?? null],
-      )
-      return rowCount === 1
-    },
-    async release({ requestId, personId, key }, job) {
-      await database.query(
-        `DELETE FROM sent_cards WHERE request_id = $1 AND person_id = $2 AND key = $3 AND state = 'sending'
-           AND job_id IS NOT DISTINCT FROM $4`,
-        [requestId, personId, key, job ?? null],
-      )
-    },
+    takeOver: ({ requestId, personId, key }, change) => sending.takeOver([requestId, personId, key], change),
+    release: ({ requestId, personId, key }, job) => sending.release([requestId, personId, key], job),
     async put(card) {
       await database.query(
         `INSERT INTO sent_cards (request_id, person_id, key, conversation_id, activity_id, state, bundle_id, shown, job_id)

@@ -14,6 +14,7 @@ import {
   type SentNotice,
 } from '../../core/index.ts'
 import type { Database } from '../database/index.ts'
+import { createSendingRecords } from './sending-records.ts'
 
 export { chatPaceInMemory, createChatPace, createConversationStore, createSentCards } from './chats.ts'
 
@@ -22,6 +23,7 @@ const keptDays = 100
 
 /** Notices (cards about no single request) that are being sent or were sent. */
 export function createNoticeStore(database: Database): NoticeStore {
+  const sending = createSendingRecords(database, 'notices', 'tenant_id')
   return {
     async find({ tenantId, personId, notice }) {
       const { rows } = await database.read<{ state: SentNotice['state']; at: Date; job: string | null }>(
@@ -39,22 +41,8 @@ export function createNoticeStore(database: Database): NoticeStore {
       )
       return rowCount === 1
     },
-    async takeOver({ tenantId, personId, notice }, { from, to, begunBefore }) {
-      const { rowCount } = await database.query(
-        `UPDATE notices SET job_id = $5, updated_at = now()
-         WHERE tenant_id = $1 AND person_id = $2 AND key = $3 AND state = 'sending' AND job_id IS NOT DISTINCT FROM $4
-           AND ($6::timestamptz IS NULL OR updated_at < $6)`,
-        [tenantId, personId, notice, from ?? null, to ?? null, begunBefore?.toISOString() ?? null],
-      )
-      return rowCount === 1
-    },
-    async release({ tenantId, personId, notice }, job) {
-      await database.query(
-        `DELETE FROM notices WHERE tenant_id = $1 AND person_id = $2 AND key = $3 AND state = 'sending'
-           AND job_id IS NOT DISTINCT FROM $4`,
-        [tenantId, personId, notice, job ?? null],
-      )
-    },
+    takeOver: ({ tenantId, personId, notice }, change) => sending.takeOver([tenantId, personId, notice], change),
+    release: ({ tenantId, personId, notice }, job) => sending.release([tenantId, personId, notice], job),
     async put({ tenantId, personId, notice }, state, card) {
       await database.query(
         `INSERT INTO notices (tenant_id, person_id, key, state, batch_id, activity_id, shown)
