@@ -20,6 +20,7 @@ const programs = {
   'check-tenant': 'src/app/check/main.ts',
   backup: 'src/app/commands/backup.ts',
   restore: 'src/app/commands/restore.ts',
+  compile: 'deploy/compile.ts',
   'playground-process': 'src/app/local/playground-process.ts',
   initdb: 'src/store/database/initdb.ts',
 }

@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
@@ -89,6 +89,25 @@ describe('the bundle of npm run build', { timeout: 120_000 }, () => {
 
   it('stops in order', async () => {
     expect(await service.stop()).toBe(0)
+  })
+
+  it('compiles its code into a folder, and then a start compiles and writes nothing', async () => {
+    const flags = ['--initial-heap-size=128']
+    const compiled = join(folder, 'compiled')
+    const written = () =>
+      readdirSync(compiled, { recursive: true, encoding: 'utf8' }).map((name) => {
+        const { size, mtimeMs } = statSync(join(compiled, name))
+        return { name, size, mtimeMs }
+      })
+    execFileSync(process.execPath, [...flags, join(bundle, 'compile.js'), compiled], { stdio: 'pipe' })
+    const before = written()
+    const again = await startProduct(join(bundle, 'main.js'), {
+      ...{ cwd: home, flags, up: /^Quartermaster answers/ },
+      variables: { PORT: '0', SIMULATOR_PORT: '0', PLAYGROUND: 'off', NODE_COMPILE_CACHE: compiled },
+    })
+    expect(await again.stop()).toBe(0)
+    expect(before.length).toBeGreaterThan(20)
+    expect(written()).toEqual(before)
   })
 
   it('refuses a production start with a list of all missing settings, and without paths of the sources', () => {

@@ -36,6 +36,15 @@ describe('the Dockerfile', () => {
     expect(text).toMatch(/^USER node$/m)
     expect(deployFile('Dockerfile.dockerignore')).toBe('*\n!dist\n')
   })
+
+  it('compiles the code for the user and with the flags of the service', () => {
+    const { command, settings } = imageStart()
+    const run = /^RUN (.+)$/m.exec(deployFile('Dockerfile').replaceAll(/\\\n\s*/g, ''))?.[1] ?? ''
+    expect(run).toContain(
+      `--reuid=node --regid=node --clear-groups ${command.slice(0, -1).join(' ')} compile.js compiled &&`,
+    )
+    expect(settings['NODE_COMPILE_CACHE']).toBe('/app/compiled')
+  })
 })
 
 /** A message of the linter. The library's own type does not resolve from an ES module. */
