@@ -36,7 +36,7 @@ const playground = '@microsoft/m365agentsplayground'
 const relativeToModule = /new URL\(\s*(['"])(\.[^'"]+)\1\s*,\s*import\.meta\.url\s*\)/g
 const required = /createRequire\(import\.meta\.url\)\(\s*(['"])(\.[^'"]+)\1,?\s*\)/g
 /** A package that is loaded at its first use. The bundler knows only a plain `require`. */
-const lateInPackage = /createRequire\(import\.meta\.url\)\((?='[^'.])(?!'@microsoft\/m365agentsplayground)/g
+const lateInPackage = /createRequire\(import\.meta\.url\)\((?='[^'.])/g
 const inPackage = /require\.resolve\('((?:@[^/']+\/)?[^/']+\/[^']+)'\)/g
 
 /**

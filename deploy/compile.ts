@@ -24,7 +24,7 @@ async function main(folder: string | undefined): Promise<void> {
       },
       stdio: ['ignore', 'pipe', 'inherit'],
     })
-    const ended = once(service, 'close')
+    const ended = once(service, 'exit')
     for await (const line of createInterface({ input: service.stdout })) if (line.includes('answers at')) break
     // The service renders its first card shortly after it is ready.
     await pause(1000)

@@ -204,9 +204,10 @@ async function putQueue(
   name: string,
   { deadLetter, ...options }: QueueOptions & { deadLetter: string | null },
 ): Promise<void> {
-  if (!stored.has(name)) return boss.createQueue(name, deadLetter === null ? options : { ...options, deadLetter })
-  const before: Partial<Record<string, unknown>> = { ...stored.get(name) }
-  const isSame = ([option, value]: [string, unknown]) => (before[option] ?? null) === value
+  const before = stored.get(name)
+  if (!before) return boss.createQueue(name, deadLetter === null ? options : { ...options, deadLetter })
+  const known: Partial<Record<string, unknown>> = { ...before }
+  const isSame = ([option, value]: [string, unknown]) => (known[option] ?? null) === value
   // Most starts find everything as it is, and save a call for each queue.
   if (!Object.entries({ ...options, deadLetter }).every(isSame))
     await boss.updateQueue(name, { ...options, deadLetter })
