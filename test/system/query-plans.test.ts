@@ -221,6 +221,28 @@ describe.each(engines)('with any number of requests, %s:', (engine) => {
     }
   })
 
+  it('what waits for a person is found without reading what waits for thousands of others', async () => {
+    await store.database.patiently(async () => {
+      await store.database.query(
+        `INSERT INTO requests
+           (request_id, tenant_id, number, kind, status, requester_id, waiting_for, version, submitted_at, updated_at, body)
+         SELECT gen_random_uuid(), tenant_id, ${newest} + n, kind, status, requester_id, ARRAY[gen_random_uuid()], version,
+           submitted_at, updated_at, body
+         FROM (SELECT * FROM requests WHERE status = 'pendingApproval' LIMIT 1) AS sample,
+           generate_series(1, ${stored}) AS n`,
+      )
+      await store.database.query('VACUUM (ANALYZE) requests')
+    })
+    for (const person of [dana, randomUUID()]) {
+      const works = [
+        () => stores.drafts.waitingFor(tenantId, person),
+        list({ approverId: person, status: 'pendingApproval' }),
+        count({ approverId: person, status: 'pendingApproval', limit: maxCounted }),
+      ]
+      for (const work of works) for (const { rowsRead } of await plansOf(work)) expect(rowsRead).toBeLessThan(300)
+    }
+  })
+
   it('the query for due jobs does not read finished jobs', async () => {
     const recorded = recording(store.database)
     const queue = await createQueue(recorded.database, silent)

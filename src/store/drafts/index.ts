@@ -26,8 +26,10 @@ export function createDraftStore(database: Database): DraftStore {
     },
     async waitingFor(tenantId, personId) {
       const { rows } = await database.read<{ approvals: boolean; drafts: boolean }>(
-        `SELECT EXISTS (SELECT FROM requests
-             WHERE tenant_id = $1 AND status = 'pendingApproval' AND waiting_for @> ARRAY[$2]::uuid[]) AS approvals,
+        // Not materialized, EXISTS would read pending requests one by one until one waits for the person.
+        `WITH waiting AS MATERIALIZED (SELECT FROM requests
+           WHERE tenant_id = $1 AND status = 'pendingApproval' AND waiting_for @> ARRAY[$2]::uuid[])
+         SELECT EXISTS (SELECT FROM waiting) AS approvals,
            EXISTS (SELECT FROM drafts WHERE tenant_id = $1 AND person_id = $2 AND ${isStarted}) AS drafts`,
         [tenantId, personId],
       )
