@@ -108,6 +108,20 @@ const readers: { readonly [K in ChangeFacts['kind']]: Reader } = {
       ],
     }
   },
+  rejection(world, { change, traces }) {
+    const { second } = peopleOf(change.n)
+    const { delegate = admin, person = admin } = traces
+    const name = nameOf(change.n)
+    return {
+      names: [name],
+      decisions: [`1 approved ${delegate.id}`, `1 rejected ${second.id}`],
+      cards: {
+        'the question for the absent approver': cardsIn(world, person, /Your decision, please/, name),
+        'the question for the delegate': cardsIn(world, delegate, /Your decision, please/, name),
+        'the question for the other approver': cardsIn(world, second, /Your decision, please/, name),
+      },
+    }
+  },
   digest(world, { change, traces }) {
     const name = nameOf(change.n)
     const person = traces.person ?? admin

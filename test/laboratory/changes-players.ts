@@ -28,15 +28,16 @@ export function createPlayers(world: ChangesWorld, scores: ChangeScores) {
   let sleepers: Sleeper[] = []
   const templates = new Map<string, Promise<string>>()
 
-  const template = (...stages: readonly Person[]): Promise<string> => {
-    const key = stages.map(({ id }) => id).join()
+  const template = (...stages: readonly (readonly Person[])[]): Promise<string> => {
+    const key = JSON.stringify(stages)
     const known = templates.get(key) ?? newTemplate(stages)
     templates.set(key, known)
     return known
   }
-  async function newTemplate(stages: readonly Person[]): Promise<string> {
+  async function newTemplate(stages: readonly (readonly Person[])[]): Promise<string> {
     const id = crypto.randomUUID()
-    const approval = { stages: stages.map(({ id: user }) => ({ approvers: [{ user }] })) }
+    const approvers = (stage: readonly Person[]) => stage.map(({ id }) => ({ user: id }))
+    const approval = { stages: stages.map((stage) => ({ approvers: approvers(stage), rule: 'all' })) }
     await people.putTemplate(id, { kind: 'roomMailbox', name: `Room ${templates.size}`, approval })
     return id
   }

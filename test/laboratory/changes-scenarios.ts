@@ -20,8 +20,10 @@ export interface Traces {
   /** When the batch was accepted. */
   acceptedAt?: number
   erasureId?: string
-  /** The person of an erasure, and the approver of a digest. */
+  /** The person of an erasure, the approver of a digest, and the absent approver of a rejection. */
   person?: Person
+  /** The person who decides for the absent approver. */
+  delegate?: Person
   /** When the first decision was clicked first. */
   clickedAt?: number
   /** The text of the answer to the former approver's click on the old card. */
@@ -33,8 +35,8 @@ export interface Scene {
   readonly world: ChangesWorld
   readonly change: Change
   readonly traces: Traces
-  /** Returns a template whose stages have these approvers. */
-  readonly template: (...stages: readonly Person[]) => Promise<string>
+  /** Returns a template whose stages have these approvers. All approvers of a stage must approve. */
+  readonly template: (...stages: readonly (readonly Person[])[]) => Promise<string>
   /** Settles when the change may prepare a start at which digests are due. Returns the time of this start. */
   readonly wake: () => Promise<number>
 }
@@ -49,6 +51,7 @@ const players: { readonly [K in ChangeKind]: (scene: Scene) => Promise<void> } =
   batch: playBatch,
   reassign: playReassign,
   twoStages: playTwoStages,
+  rejection: playRejection,
   digest: playDigest,
   erasure: playErasure,
 }
@@ -59,7 +62,7 @@ async function playBatch(scene: Scene): Promise<void> {
   await meet(scene, requester, first)
   // The first progress card contains no name yet.
   change.ids.add(requester.id)
-  const templateId = await scene.template(first)
+  const templateId = await scene.template([first])
   const rows = Array.from({ length: rowsOfBatch }, (_, place) => ({
     key: String(place + 1),
     body: roomBody(change.n, templateId, place + 1),
@@ -84,7 +87,7 @@ async function playReassign(scene: Scene): Promise<void> {
   const { world, change, traces } = scene
   const { requester, first, second } = peopleOf(change.n)
   await meet(scene, requester, first, second, admin)
-  const requestId = await submit(scene, requester, await scene.template(first))
+  const requestId = await submit(scene, requester, await scene.template([first]))
   change.ids.add(second.id)
   const old = await card(scene, first, /Your decision, please/)
   await reassign(scene, requestId, first, second)
@@ -95,7 +98,7 @@ async function playReassign(scene: Scene): Promise<void> {
     read: (_, text) => (isTemporary(text) ? undefined : text),
   })
   await approve(scene, second, question.id, requestId, 1, 'approve')
-  await succeeds(scene)
+  await hasEnded(scene)
 }
 
 /** Half of the reassignments are clicks of an admin; the others are calls of the approver. */
@@ -116,12 +119,41 @@ async function playTwoStages(scene: Scene): Promise<void> {
   const { change } = scene
   const { requester, first, second } = peopleOf(change.n)
   await meet(scene, requester, first, second)
-  const requestId = await submit(scene, requester, await scene.template(first, second))
+  const requestId = await submit(scene, requester, await scene.template([first], [second]))
   const one = await card(scene, first, /Your decision, please/)
   await approve(scene, first, one.id, requestId, 1, 'approve')
   const other = await card(scene, second, /Approval 2 of 2/)
   await approve(scene, second, other.id, requestId, 2, 'approveNext')
-  await succeeds(scene)
+  await hasEnded(scene)
+}
+
+/** Both approvers must approve. The delegate of the absent one approves, then the other one rejects. */
+async function playRejection(scene: Scene): Promise<void> {
+  const { world, change, traces } = scene
+  const { requester, second } = peopleOf(change.n)
+  const [person, delegate] = [world.freshPerson(), world.freshPerson()]
+  Object.assign(traces, { person, delegate })
+  await meet(scene, requester, second, person, delegate)
+  const lastDay = new Date(Date.now() + 7 * 86_400_000).toISOString().slice(0, 10)
+  await world.people.click(person, {
+    ...{ replyToId: `away-${change.n}`, verb: 'delegation.save', data: { to: delegate.id, until: lastDay } },
+    read: (_, text) => text.includes(`${delegate.name} can also decide for you until`) || undefined,
+  })
+  const requestId = await submit(scene, requester, await scene.template([person, second]))
+  const one = await card(scene, delegate, /Your decision, please/)
+  await approve(scene, delegate, one.id, requestId, 1, 'approve')
+  const other = await card(scene, second, /Your decision, please/)
+  await world.people.click(second, {
+    ...{
+      replyToId: other.id,
+      verb: 'approval.reject',
+      data: { requestId, stage: 1, comment: 'We have enough rooms.' },
+    },
+    ...before(scene, 'reject'),
+    read: (_, text) => /Rejected by you/.test(text) || undefined,
+  })
+  world.aim.answered(change, 'reject')
+  await hasEnded(scene)
 }
 
 async function playDigest(scene: Scene): Promise<void> {
@@ -132,14 +164,14 @@ async function playDigest(scene: Scene): Promise<void> {
   await meet(scene, requester)
   // Shortly after midnight there, so that no digest is due yet.
   await world.people.move(person, placeWhere(0, 10, Date.now()))
-  const requestId = await submit(scene, requester, await scene.template(person))
+  const requestId = await submit(scene, requester, await scene.template([person]))
   const question = await card(scene, person, /Your decision, please/)
   change.isAsleep = true
   await world.people.move(person, placeWhere(digestHour, 0, await scene.wake()))
   change.begun.add('digest')
   await card(scene, person, /Waiting for your decision/)
   await approve(scene, person, question.id, requestId, 1, 'approve')
-  await succeeds(scene)
+  await hasEnded(scene)
 }
 
 async function playErasure(scene: Scene): Promise<void> {
@@ -149,7 +181,7 @@ async function playErasure(scene: Scene): Promise<void> {
   traces.person = person
   change.ids.add(person.id)
   await meet(scene, person, requester, admin)
-  const templateId = await scene.template(first)
+  const templateId = await scene.template([first])
   for (const [by, row] of [[person, 1] as const, [requester, 2] as const]) {
     const requestId = await submit(scene, by, templateId, row, `For ${person.name}.`)
     const how = { wanted: 200, key: `cancel-${requestId}`, body: { comment: `${person.name} needs no room.` } }
@@ -217,8 +249,8 @@ async function approve(
   world.aim.answered(change, step)
 }
 
-/** Waits until the request of the change has succeeded. */
-async function succeeds({ world, traces, change }: Scene): Promise<void> {
+/** Waits until the request of the change has ended. */
+async function hasEnded({ world, traces, change }: Scene): Promise<void> {
   const ended = async () => {
     const { status } = await world.people.get(admin, `/requests/v1/${traces.requestIds[0]}`)
     return /^(succeeded|rejected|failed|expired|cancelled)$/.test(String(status)) || undefined

@@ -1,8 +1,8 @@
 /** The changes besides one person's request and its approval, which the second laboratory of aimed kills covers. */
-export const changeKinds = ['batch', 'reassign', 'twoStages', 'digest', 'erasure'] as const
+export const changeKinds = ['batch', 'reassign', 'twoStages', 'rejection', 'digest', 'erasure'] as const
 export type ChangeKind = (typeof changeKinds)[number]
 /** The clicks and calls of a change that can wait for the kill. */
-export type Step = 'submit' | 'reassign' | 'approve' | 'approveNext' | 'digest' | 'erase'
+export type Step = 'submit' | 'reassign' | 'approve' | 'approveNext' | 'reject' | 'digest' | 'erase'
 
 /** The position of the service at its death, as far as it is visible from outside. Times in milliseconds. */
 export type ChangePlace =
@@ -89,6 +89,11 @@ const points: { readonly [K in ChangeKind]: readonly Point[] } = {
     updating('the card of the first approver', /Approved stage 1 of 2/),
     ...clicking('approveNext', 'the second decision', 60, 300),
   ],
+  rejection: [
+    ...clicking('approve', 'the approval by the delegate', 60, 300),
+    ...clicking('reject', 'the rejection', 60, 300),
+    updating('the card of the delegate', /Rejected by/),
+  ],
   digest: [
     ...sending('the summary of the day', /Waiting for your decision/),
     { name: 'early after the start that sends the summary', place: { at: 'start', within: 300 } },
@@ -111,6 +116,7 @@ export const hardestChange: { readonly [K in ChangeKind]: string } = {
   batch: 'before Approve all was answered',
   reassign: 'right after the reassignment was answered',
   twoStages: 'while the question of the second stage is sent, which is lost',
+  rejection: 'right after the rejection was answered',
   digest: 'while the summary of the day is sent, which is lost',
   erasure: 'a moment after the order was answered',
 }
