@@ -191,7 +191,9 @@ describe('the version of the app', () => {
         let last = ''
         for (const organisation of organisations) {
           const version = versionOf({ ...current, organisation }, published)
-          expect(standingOf(version, published)).toBe(organisation === last ? 'same' : 'update')
+          // Once in 100,000 changes, two values have the same mark (decision 25).
+          const isSameMark = versionOf({ ...current, organisation }) === versionOf({ ...current, organisation: last })
+          expect(standingOf(version, published)).toBe(isSameMark ? 'same' : 'update')
           ;[published, last] = [version, organisation]
         }
       }),
