@@ -1,5 +1,3 @@
-import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { exportKeyOf, type Settings } from '../core/index.ts'
 import type { Api } from '../http/index.ts'
@@ -7,6 +5,7 @@ import type { Simulator } from '../simulator/index.ts'
 import { makePrivate } from '../store/index.ts'
 import { clouds } from './addresses.ts'
 import { apiOf, ConfigurationError, tenantAddresses } from './config.ts'
+import { freePort } from './free-port.ts'
 import type { Environment } from './settings.ts'
 import { allowedNetworks } from './templates-file.ts'
 
@@ -144,19 +143,6 @@ async function simulate(config: Environment, dataDir: string, baseUrl: string): 
 
 /** `https://contoso.sharepoint.com` → `https://contoso-admin.sharepoint.com`; any other host is its own admin host. */
 const adminUrlOf = (url: string): string => url.replace(/^(https:\/\/[^./]+)(\.sharepoint\.)/, '$1-admin$2')
-
-/** Returns the port, or a free port if it is in use. Addresses must be known before the servers listen. */
-export async function freePort(preferred = 0): Promise<number> {
-  const server = createServer()
-  try {
-    await once(server.listen(preferred, '127.0.0.1'), 'listening')
-  } catch {
-    await once(server.listen(0, '127.0.0.1'), 'listening')
-  }
-  const address = server.address()
-  await new Promise((closed) => server.close(closed))
-  return typeof address === 'object' && address ? address.port : preferred
-}
 
 /** Whether the bot has a secret: not with a managed identity, and not if it requires no tokens. */
 const hasBotSecret = (config: Environment): boolean =>

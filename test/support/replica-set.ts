@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { freePort } from './free-port.ts'
+import { freePort } from '../../src/app/free-port.ts'
 import type { ServerCertificate } from './postgres-server.ts'
 import { type RoundRobin, startRoundRobin } from './round-robin.ts'
 

@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs'
 import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import { createServer } from 'node:tls'
+import { freePort } from '../../src/app/free-port.ts'
 import { startSimulator } from '../../src/simulator/index.ts'
 import { newAuthority } from './certificates.ts'
-import { freePort } from './free-port.ts'
 
 /** Starts the simulated tenant behind a TLS address, as production requires. */
 export async function tenantWithTls(folder: string) {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, inject } from 'vitest'
-import { freePort } from './free-port.ts'
+import { freePort } from '../../src/app/free-port.ts'
 import { type ProductProcess, startProcess } from './process.ts'
 import type { Service } from './service.ts'
 

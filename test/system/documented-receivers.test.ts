@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { freePort } from '../support/free-port.ts'
+import { freePort } from '../../src/app/free-port.ts'
 import { type PromisedNode, promisedNodes } from '../support/promised-nodes.ts'
 import { until } from '../support/until.ts'
 

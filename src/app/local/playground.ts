@@ -8,7 +8,7 @@ import type { Readable, Writable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import contoso from '../../simulator/tenant/contoso.json' with { type: 'json' }
-import { freePort } from '../endpoints.ts'
+import { freePort } from '../free-port.ts'
 import type { App } from '../index.ts'
 
 /** The chat windows of local mode: Microsoft 365 Agents Playground, one process for each person. */
