@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import type { Outbox } from '../../src/core/index.ts'
+import { cardIn, clicking } from '../support/bot-activities.ts'
 import { requested, startBot, withBotWorld } from '../support/bot-world.ts'
 import { actionsOf, textOf } from '../support/cards.ts'
 import { people } from '../support/teams-user.ts'
@@ -118,5 +120,39 @@ describe('a rejected request', () => {
     expect(JSON.stringify(form)).toContain('4711')
     const review = await clicks('kim', form, 'Review', { displayName: 'Short', reason: 'So.' })
     expect(textOf(await clicks('kim', review, 'Send'))).toContain('Waiting for')
+  })
+
+  it('keeps the form or the resubmission that replaced its card when a late update of this card comes', async () => {
+    const { turn, types, clicks } = start()
+    const { requestId, reference } = await requested(world, 'Rejected twice')
+    await clicks('dana', await types('dana', `status ${reference}`), 'Reject', { comment: 'The name is too long.' })
+    const { id: personId } = people.kim
+    const [activityId, conversationId] = ['the card', `personal-${personId}`]
+    const record = { requestId, personId, key: 'outcome:rejected', conversationId, activityId, state: 'sent' } as const
+    const updated: string[] = []
+    const outbox: Outbox = {
+      send: () => Promise.reject(new Error('nobody expected a card')),
+      async update(_, id) {
+        updated.push(id)
+        return 'updated'
+      },
+    }
+    const updates = async () => {
+      await world.provisioning.system.refreshCards(outbox, { requestId, version: 2, cards: 'all', personId })
+      return updated.splice(0)
+    }
+    const opensForm = async () =>
+      cardIn((await turn(clicking('kim', 'request.edit', { requestId }, { replyToId: activityId }))).at(-1))
+
+    await world.stores.sentCards.put(record)
+    expect(await updates(), 'while the activity shows the card').toEqual([activityId])
+    await world.stores.sentCards.put(record)
+    const form = await opensForm()
+    expect(await updates(), 'while it shows the form').toEqual([])
+    const review = await clicks('kim', form, 'Review', { displayName: 'Twice', reason: 'So.' })
+    await clicks('kim', review, 'Send')
+    await world.stores.sentCards.put(record)
+    expect(textOf(await opensForm())).toContain('Twice')
+    expect(await updates(), 'while it shows the resubmission').toEqual([])
   })
 })

@@ -91,6 +91,37 @@ describe('the cards of a request', () => {
     expect(textOf(sentCards[1]?.card ?? {})).toContain('Cancelled')
   })
 
+  it('that were just sent are not updated to the same content', async () => {
+    const request = await stored()
+    await deliver(request, 'status')
+    await shown(request, dana, 'approval:1')
+    await refresh(request, 'all')
+    expect(sentTo()).toEqual([
+      ['send', kim.id],
+      ['update', dana.id],
+    ])
+  })
+
+  it('are not updated if another card has taken their place, also in the middle of an update', async () => {
+    const request = await stored()
+    await shown(request, kim, 'status')
+    const { requestId } = request
+    const leaves = () =>
+      core.ports.sentCards.forgetActivity({ requestId, personId: kim.id, activityId: `status of ${kim.id}` })
+    const conversations = {
+      ...core.ports.conversations,
+      async ofPerson(...about: Parameters<typeof core.ports.conversations.ofPerson>) {
+        await leaves()
+        return core.ports.conversations.ofPerson(...about)
+      },
+    }
+    const order = { requestId, version: request.version, cards: 'all' } as const
+    await core.with({ conversations }).system.refreshCards(outbox, order)
+    await core.provisioning.system.refreshCards(outbox, order)
+    expect(sentCards).toEqual([])
+    expect(await core.ports.sentCards.find(requestId, kim.id, 'status')).toMatchObject({ state: 'sent' })
+  })
+
   it('settle while the directory alternately reports an address as taken and free', async () => {
     const alias = 'alternating'
     const request = await stored({ alias, status: 'pendingApproval', approvals: [stageOf(1, [dana])] })

@@ -85,7 +85,8 @@ describe('the card of a person who has lost the right that it needs', () => {
     expect(sentCards).toEqual([])
     await ruledBy(omar).deliverCard(outbox, card, 1)
     expect(sentCards.map(({ how, to }) => [how, to])).toEqual([['send', omar.id]])
-    await ruledBy(omar).refreshCards(outbox, order(request))
+    await core.provisioning.cancelRequest(actorOf(kim), { requestId: request.requestId })
+    await ruledBy(omar).refreshCards(outbox, order({ ...request, version: 2 }))
     expect(sentCards.map(({ how }) => how)).toEqual(['send', 'update'])
   })
 

@@ -128,6 +128,7 @@ export function storeInMemory(): Pick<
       put: async () => undefined,
       bundle: async (cards) => cards.map(({ requestId }) => requestId),
       noteShown: async () => undefined,
+      forgetActivity: async () => undefined,
       remove: async () => undefined,
       ofBundle: async () => [],
       dropBundle: async () => [],

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { formInputIds } from '../../cards/index.ts'
-import { longestName } from '../../core/index.ts'
-import type { Turn } from '../channel/turn.ts'
+import { type DraftView, longestName } from '../../core/index.ts'
+import type { Reply, Turn } from '../channel/turn.ts'
 import { defineCardAction, input, requestId, undefinedIfNotFound, version } from '../define.ts'
 import { cancelOnceConfirmed, statusOf } from '../requests/index.ts'
 import { showStep } from './dialog-steps.ts'
@@ -95,8 +95,7 @@ const editDraft = defineCardAction({
   async handle(turn, { requestId, version }) {
     const { core, actor } = turn
     if (version !== undefined) return showStep(await core.editDraft(actor, { requestId, version }), turn)
-    const again = await core.draftFromRequest(actor, { requestId })
-    return again.step === 'submitted' ? statusOf(turn, again.request.requestId) : showStep(again, turn)
+    return showInstead(turn, requestId, await core.draftFromRequest(actor, { requestId }))
   },
 })
 
@@ -104,11 +103,21 @@ const editDraft = defineCardAction({
 const repeatRequest = defineCardAction({
   verb: 'request.again',
   data: z.object({ requestId }),
-  async handle(turn, { requestId }) {
-    const another = await turn.core.draftLikeRequest(turn.actor, { requestId })
-    return another.step === 'submitted' ? statusOf(turn, requestId) : showStep(another, turn)
-  },
+  handle: async (turn, { requestId }) =>
+    showInstead(turn, requestId, await turn.core.draftLikeRequest(turn.actor, { requestId })),
 })
+
+/**
+ * Shows a draft or another request in place of the clicked card of a request. A late update of this card would overwrite the
+ * form that the person fills in.
+ */
+async function showInstead(turn: Turn, requestId: string, view: DraftView): Promise<Reply> {
+  const { actor, clickedActivityId: activityId, sentCards } = turn
+  const shownId = view.step === 'submitted' ? view.request.requestId : undefined
+  if (shownId !== requestId && activityId !== undefined)
+    await sentCards.forgetActivity({ requestId, personId: actor.id, activityId })
+  return shownId === undefined ? showStep(view, turn) : statusOf(turn, shownId)
+}
 
 /** Discards a draft. If it was submitted, cancels its request after a confirmation. */
 const cancelDraft = defineCardAction({

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import {
   type Conversation,
@@ -26,7 +25,7 @@ import {
   TenantError,
 } from '../shared/index.ts'
 import { nameInLine } from './bundles.ts'
-import { type CardForm, formOf } from './newest-card.ts'
+import { type CardForm, formOf, shownOf } from './newest-card.ts'
 import { type CardContent, type Outbox, requestCard } from './outbox.ts'
 import type { NotificationPorts } from './ports.ts'
 
@@ -126,6 +125,8 @@ async function refreshCard(
   // A card about a webhook does not follow the request. It is only withdrawn.
   if (!lost && cardSubject(key).kind === 'webhook') return
   if (!lost && !isAgain && card.shown === shown) return
+  // The check of the rights took time. A form that the person has opened in this place meanwhile must stay.
+  if ((await ports.sentCards.find(requestId, personId, key))?.activityId !== activityId) return
   const content = lost ? ({ kind: 'withdrawn', lost } as const) : contentOf(checked, card, form, ports.clock.now())
   const result = await outbox.update(conversation, activityId, content, nameInLine(requestId, key))
   if (result === 'updated') {
@@ -136,17 +137,6 @@ async function refreshCard(
   }
   if (result === 'gone') return ports.sentCards.remove(requestId, personId, key)
   if (result.closed) await ports.conversations.close(conversation, result.why, ports.clock.now())
-}
-
-/** A short text of what a full card shows. The facts of an approval card can change while its request does not. */
-function shownOf({ request, facts }: ForApproval, { key }: SentCard): string {
-  if (!isForApprover(key)) return `${request.version}`
-  const { address, earlier, duplicates } = facts
-  const ids = [earlier, ...duplicates].map((one) => one?.requestId)
-  const hash = createHash('sha256')
-    .update(JSON.stringify([address, ids]))
-    .digest('base64url')
-  return `${request.version} ${hash.slice(0, 12)}`
 }
 
 const contentOf = (

@@ -1,5 +1,13 @@
 import { adminsOf, waitingFor, waitingStage } from '../approvals/index.ts'
-import { type Conversation, chatIfFound, chatOf, lostRight, reached, recordUndelivered } from '../decisions/index.ts'
+import {
+  type Conversation,
+  chatIfFound,
+  chatOf,
+  lostRight,
+  nothingKnown,
+  reached,
+  recordUndelivered,
+} from '../decisions/index.ts'
 import { isForMailbox, lateCard, lateStep, outcomeCard, type Request, type SentCard } from '../requests/index.ts'
 import {
   type CardKey,
@@ -15,7 +23,7 @@ import {
 } from '../shared/index.ts'
 import { bundleLinks, nameInLine } from './bundles.ts'
 import type { Card, CardOrder, RequestCardOrder } from './card.ts'
-import { formOf } from './newest-card.ts'
+import { formOf, shownOf } from './newest-card.ts'
 import { noticeOf } from './notice-card.ts'
 import { currentCard, type Outbox, type RequestCard } from './outbox.ts'
 import { longestSending, type NoticeOrder, type NotificationPorts } from './ports.ts'
@@ -99,6 +107,7 @@ async function cardOf(
     return { requestId, personId, key, conversationId, activityId, state }
   }
   const show = (of: CardKey) => currentCard(context, request, of, personId)
+  let sentContent: RequestCard | undefined
   const refused: Card['refused'] = (conversation, refusal) =>
     recordUndelivered(context, request, conversation, key, refusal)
   return {
@@ -118,10 +127,17 @@ async function cardOf(
     release: () => sentCards.release({ requestId, personId, key }, job),
     keep: (conversation, result) =>
       result.state === 'sent'
-        ? arrived(context, recordIn(conversation, 'sent', result.activityId), request)
+        ? arrived(
+            context,
+            { ...recordIn(conversation, 'sent', result.activityId), ...shownBy(sentContent, key) },
+            request,
+          )
         : sentCards.put(recordIn(conversation, 'unknown', null)),
     refused,
-    content: async () => withHelpers(context, await show(key)),
+    async content() {
+      sentContent = await show(key)
+      return withHelpers(context, sentContent)
+    },
     installs: forApprover,
     isAllowed: () => mayHave(context, request, { personId, key }),
     wasSent: async (state) => (forApprover && state !== 'withdrawn' ? reached(context, request, personId) : undefined),
@@ -152,6 +168,10 @@ async function cardOf(
     },
   }
 }
+
+/** Returns what the record of a card that was sent says about its content, so that it is not updated to the same content. */
+const shownBy = (content: RequestCard | undefined, key: CardKey): Pick<SentCard, 'shown'> =>
+  content ? { shown: shownOf({ facts: nothingKnown, ...content }, { key }) } : {}
 
 /** Adds the admins who can give access to a card that announces a mailbox which its requester cannot open. */
 async function withHelpers(

@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto'
+import type { ForApproval } from '../decisions/index.ts'
 import { outcomeCard, type Request, type SentCard } from '../requests/index.ts'
-import { type CardKey, cardSubject, isReadyCard } from '../shared/index.ts'
+import { type CardKey, cardSubject, isForApprover, isReadyCard } from '../shared/index.ts'
 
 /**
  * The form of a card in a chat. `full` shows the request. The other forms are one line without buttons, because a newer card
@@ -45,4 +47,15 @@ function groupOf(key: CardKey): string | undefined {
     case 'earlier':
       return undefined
   }
+}
+
+/** A short text of what a full card shows. The facts of an approval card can change while its request does not. */
+export function shownOf({ request, facts }: ForApproval, { key }: Pick<SentCard, 'key'>): string {
+  if (!isForApprover(key)) return `${request.version}`
+  const { address, earlier, duplicates } = facts
+  const ids = [earlier, ...duplicates].map((one) => one?.requestId)
+  const hash = createHash('sha256')
+    .update(JSON.stringify([address, ids]))
+    .digest('base64url')
+  return `${request.version} ${hash.slice(0, 12)}`
 }

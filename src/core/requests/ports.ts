@@ -149,6 +149,8 @@ export interface SentCards {
   bundle(cards: readonly SentCard[]): Promise<string[]>
   /** Stores the form that a card now shows. Changes nothing if another activity has become the card. */
   noteShown(card: SentCard, shown: string): Promise<void>
+  /** Stores that this activity no longer shows a person's card of the request. Nothing updates it then. */
+  forgetActivity(card: { requestId: string; personId: string; activityId: string }): Promise<void>
   remove(requestId: string, personId: string, key: CardKey): Promise<void>
   /** Returns the cards of a bundle. */
   ofBundle(bundleId: string): Promise<SentCard[]>

@@ -158,6 +158,12 @@ export function createSentCards(database: Database): SentCards {
         [requestId, personId, key, activityId, shown],
       )
     },
+    async forgetActivity({ requestId, personId, activityId }) {
+      await database.query(
+        'UPDATE sent_cards SET activity_id = NULL WHERE request_id = $1 AND person_id = $2 AND activity_id = $3',
+        [requestId, personId, activityId],
+      )
+    },
     async remove(requestId, personId, key) {
       await database.query('DELETE FROM sent_cards WHERE request_id = $1 AND person_id = $2 AND key = $3', [
         requestId,
