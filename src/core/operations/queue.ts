@@ -50,11 +50,13 @@ export const readQueue = defineUseCase({
   permission: 'queue.read',
   input: z.object({}),
   async handle(context: Context<OperationPorts>): Promise<Queue> {
-    const { ports, actor } = context
-    const { stuck, others, isDirectorySilent } = await readOpen(context)
-    const { tenantId } = actor
-    const count = await ports.requests.countByState(tenantId, openStates)
-    const unannounced = await ports.requests.count({ tenantId, status: 'succeeded', unannounced: true })
+    const { requests } = context.ports
+    const { tenantId } = context.actor
+    const [{ stuck, others, isDirectorySilent }, count, unannounced] = await Promise.all([
+      readOpen(context),
+      requests.countByState(tenantId, openStates),
+      requests.count({ tenantId, status: 'succeeded', unannounced: true }),
+    ])
     const { pendingApproval = 0, queued = 0, provisioning = 0, failed = 0 } = count
     return {
       counts: { waiting: pendingApproval, creating: queued + provisioning, failed },
@@ -72,25 +74,29 @@ export const readStuck = defineUseCase({
   permission: 'queue.read',
   input: z.object({}),
   async handle(context: Context<OperationPorts>): Promise<Stuck> {
-    const { ports } = context
-    const [{ stuck, count, isDirectorySilent }, deadLetters] = await Promise.all([
+    const { ports, actor } = context
+    const { tenantId } = actor
+    const [{ stuck, onTime, isDirectorySilent }, late, deadLetters] = await Promise.all([
       readOpen(context),
+      Promise.all(lateParts(ports.clock.now()).map((part) => ports.requests.count({ tenantId, ...part }))),
       countDeadLetters(ports),
     ])
+    const count = late.reduce((sum, one) => sum + one, onTime)
     return { count, entries: stuck, isDirectorySilent, deadLetters }
   },
 })
 
+/** The open requests that are past the deadline of their state. */
+const lateParts = (now: Date): Part[] =>
+  openParts.map((part) => ({ ...part, stoodSince: new Date(now.getTime() - deadlines[part.status] * 1000) }))
+
+/** Reads the first open requests of each state. `onTime`: how many of the stuck ones are not past a deadline. */
 async function readOpen(context: Context<OperationPorts>) {
   const { ports, actor } = context
   const { tenantId } = actor
   const now = ports.clock.now()
-  const late = openParts.map((part): Part => {
-    return { ...part, stoodSince: new Date(now.getTime() - deadlines[part.status] * 1000) }
-  })
-  const [counts, lateOnes, open] = await Promise.all([
-    Promise.all(late.map((part) => ports.requests.count({ tenantId, ...part }))),
-    listed(ports, tenantId, late),
+  const [lateOnes, open] = await Promise.all([
+    listed(ports, tenantId, lateParts(now)),
     listed(ports, tenantId, openParts),
   ])
   const all = [...new Map([...lateOnes, ...open].map((one) => [one.requestId, one])).values()]
@@ -98,11 +104,10 @@ async function readOpen(context: Context<OperationPorts>) {
   const entries = all.flatMap((request) => entryOf(request, now, departed?.get(request.requestId)))
   const isLate = new Set(lateOnes.map(({ requestId }) => requestId))
   const stuck = entries.filter(({ attention }) => attention !== undefined)
-  const more = stuck.filter(({ request }) => !isLate.has(request.requestId))
   return {
     stuck: (await withNextTry(ports, stuck)).sort(oldestFirst),
     others: entries.filter(({ attention }) => attention === undefined).sort(byState),
-    count: counts.reduce((sum, one) => sum + one, 0) + more.length,
+    onTime: stuck.filter(({ request }) => !isLate.has(request.requestId)).length,
     isDirectorySilent: departed === undefined,
   }
 }
