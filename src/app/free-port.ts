@@ -8,12 +8,15 @@ import { createServer } from 'node:net'
  */
 const range = { from: 20_000, to: 32_768 }
 const maxTries = 100
+/** Two calls of one process never return the same port. Two processes begin at different ports. */
+let next = randomInt(range.from, range.to)
 
-/** Returns the port, or a random free port if it is in use. Addresses must be known before the servers listen. */
+/** Returns the port, or another free port if it is in use. Addresses must be known before the servers listen. */
 export async function freePort(preferred?: number): Promise<number> {
   if (preferred !== undefined && (await isFree(preferred))) return preferred
   for (let tries = 0; tries < maxTries; tries += 1) {
-    const port = randomInt(range.from, range.to)
+    const port = next
+    next = port + 1 < range.to ? port + 1 : range.from
     if (await isFree(port)) return port
   }
   throw new Error(`No port is free between ${range.from} and ${range.to}. Set PORT.`)
