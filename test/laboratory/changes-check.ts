@@ -40,11 +40,8 @@ export interface ChangeFacts {
 const notStored = 3000
 /** A card that arrives within this time after a kill came from the killed service. Milliseconds. */
 const underWay = 500
-/** The final state of each request of a change. */
-const ends: { readonly [K in ChangeKind]: string } = {
-  ...{ batch: 'succeeded', reassign: 'succeeded', twoStages: 'succeeded', digest: 'succeeded' },
-  ...{ rejection: 'rejected', erasure: 'cancelled' },
-}
+/** The final states of the requests of those changes that do not succeed. */
+const otherEnds: { readonly [K in ChangeKind]?: string } = { rejection: 'rejected', erasure: 'cancelled' }
 const once = ['pendingApproval', 'queued', 'succeeded', 'rejected', 'cancelled', 'reassigned', 'announced']
 
 /** Returns whether the service may not know that this card arrived. Then it may send a copy. */
@@ -68,7 +65,7 @@ export function changeFaults(facts: ChangeFacts, kills: readonly number[]): stri
 }
 
 function requestFaults({ kind, requests, names, decisions }: ChangeFacts): string[] {
-  const status = ends[kind]
+  const status = otherEnds[kind] ?? 'succeeded'
   const found = requests.map(({ name }) => name).sort()
   const isSame = JSON.stringify(found) === JSON.stringify([...names].sort())
   return [

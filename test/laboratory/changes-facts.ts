@@ -109,7 +109,7 @@ const readers: { readonly [K in ChangeFacts['kind']]: Reader } = {
     }
   },
   rejection(world, { change, traces }) {
-    const { second } = peopleOf(change.n)
+    const { requester, second } = peopleOf(change.n)
     const { delegate = admin, person = admin } = traces
     const name = nameOf(change.n)
     return {
@@ -119,6 +119,7 @@ const readers: { readonly [K in ChangeFacts['kind']]: Reader } = {
         'the question for the absent approver': cardsIn(world, person, /Your decision, please/, name),
         'the question for the delegate': cardsIn(world, delegate, /Your decision, please/, name),
         'the question for the other approver': cardsIn(world, second, /Your decision, please/, name),
+        'the result for the requester': cardsIn(world, requester, /Nothing was created/, name),
       },
     }
   },

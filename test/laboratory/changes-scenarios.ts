@@ -41,6 +41,7 @@ export interface Scene {
   readonly wake: () => Promise<number>
 }
 
+const question = /Your decision, please/
 export const nameOf = (n: number): string => `Lab ${String(n).padStart(4, '0')}`
 const mailNameOf = (n: number): string => nameOf(n).toLowerCase().replace(' ', '-')
 
@@ -73,8 +74,8 @@ async function playBatch(scene: Scene): Promise<void> {
   traces.batchId = String(batchId)
   traces.acceptedAt = Date.now()
   change.ids.add(traces.batchId)
-  const question = await card(scene, first, /Your decision, please/)
-  const clicked = { replyToId: question.id, ...pressed(question.card, 'Approve all') }
+  const asked = await card(scene, first, question)
+  const clicked = { replyToId: asked.id, ...pressed(asked.card, 'Approve all') }
   await world.people.click(first, {
     ...{ ...clicked, ...before(scene, 'approve') },
     read: (shown, text) => /You approved/.test(text) || (shown && !has(shown, 'Approve all')) || undefined,
@@ -89,15 +90,15 @@ async function playReassign(scene: Scene): Promise<void> {
   await meet(scene, requester, first, second, admin)
   const requestId = await submit(scene, requester, await scene.template([first]))
   change.ids.add(second.id)
-  const old = await card(scene, first, /Your decision, please/)
+  const old = await card(scene, first, question)
   await reassign(scene, requestId, first, second)
   world.aim.answered(change, 'reassign')
-  const question = await card(scene, second, /Your decision, please/)
+  const asked = await card(scene, second, question)
   traces.refused = await world.people.click(first, {
     ...{ replyToId: old.id, verb: 'approval.approve', data: { requestId, stage: 1, comment: '' } },
     read: (_, text) => (isTemporary(text) ? undefined : text),
   })
-  await approve(scene, second, question.id, requestId, 1, 'approve')
+  await decide(scene, second, asked, 'approve')
   await hasEnded(scene)
 }
 
@@ -116,14 +117,11 @@ async function reassign({ world, change, ...scene }: Scene, requestId: string, f
 }
 
 async function playTwoStages(scene: Scene): Promise<void> {
-  const { change } = scene
-  const { requester, first, second } = peopleOf(change.n)
+  const { requester, first, second } = peopleOf(scene.change.n)
   await meet(scene, requester, first, second)
-  const requestId = await submit(scene, requester, await scene.template([first], [second]))
-  const one = await card(scene, first, /Your decision, please/)
-  await approve(scene, first, one.id, requestId, 1, 'approve')
-  const other = await card(scene, second, /Approval 2 of 2/)
-  await approve(scene, second, other.id, requestId, 2, 'approveNext')
+  await submit(scene, requester, await scene.template([first], [second]))
+  await decide(scene, first, await card(scene, first, question), 'approve')
+  await decide(scene, second, await card(scene, second, /Approval 2 of 2/), 'approveNext', 2)
   await hasEnded(scene)
 }
 
@@ -139,21 +137,16 @@ async function playRejection(scene: Scene): Promise<void> {
     ...{ replyToId: `away-${change.n}`, verb: 'delegation.save', data: { to: delegate.id, until: lastDay } },
     read: (_, text) => text.includes(`${delegate.name} can also decide for you until`) || undefined,
   })
-  const requestId = await submit(scene, requester, await scene.template([person, second]))
-  const one = await card(scene, delegate, /Your decision, please/)
-  await approve(scene, delegate, one.id, requestId, 1, 'approve')
-  const other = await card(scene, second, /Your decision, please/)
-  await world.people.click(second, {
-    ...{
-      replyToId: other.id,
-      verb: 'approval.reject',
-      data: { requestId, stage: 1, comment: 'We have enough rooms.' },
-    },
-    ...before(scene, 'reject'),
-    read: (_, text) => /Rejected by you/.test(text) || undefined,
-  })
-  world.aim.answered(change, 'reject')
-  await hasEnded(scene)
+  await submit(scene, requester, await scene.template([person, second]))
+  await decide(scene, delegate, await card(scene, delegate, question), 'approve')
+  await decide(scene, second, await card(scene, second, question), 'reject')
+  // The request has ended, but these two cards are still on their way, and the kill may be aimed at them.
+  await card(scene, requester, /Nothing was created\. You can change the request/)
+  await until(
+    () => shownTo(world, delegate, /then rejected the request/, nameOf(change.n)),
+    `the end of ${change.n}`,
+    longestWait,
+  )
 }
 
 async function playDigest(scene: Scene): Promise<void> {
@@ -164,13 +157,13 @@ async function playDigest(scene: Scene): Promise<void> {
   await meet(scene, requester)
   // Shortly after midnight there, so that no digest is due yet.
   await world.people.move(person, placeWhere(0, 10, Date.now()))
-  const requestId = await submit(scene, requester, await scene.template([person]))
-  const question = await card(scene, person, /Your decision, please/)
+  await submit(scene, requester, await scene.template([person]))
+  const asked = await card(scene, person, question)
   change.isAsleep = true
   await world.people.move(person, placeWhere(digestHour, 0, await scene.wake()))
   change.begun.add('digest')
   await card(scene, person, /Waiting for your decision/)
-  await approve(scene, person, question.id, requestId, 1, 'approve')
+  await decide(scene, person, asked, 'approve')
   await hasEnded(scene)
 }
 
@@ -233,18 +226,15 @@ async function submit(
   return String(requestId)
 }
 
-async function approve(
-  scene: Scene,
-  person: Person,
-  replyToId: string,
-  requestId: string,
-  stage: number,
-  step: Step,
-): Promise<void> {
-  const { world, change } = scene
+/** Decides the request of the change, or a stage of it, by a click on this card. */
+async function decide(scene: Scene, person: Person, { id: replyToId }: { id: string }, step: Step, stage = 1) {
+  const { world, change, traces } = scene
+  const isRejection = step === 'reject'
+  const data = { requestId: traces.requestIds[0], stage, comment: isRejection ? 'We have enough rooms.' : '' }
+  const done = isRejection ? /Rejected by you/ : /Approved by you/
   await world.people.click(person, {
-    ...{ replyToId, verb: 'approval.approve', data: { requestId, stage, comment: '' }, ...before(scene, step) },
-    read: (_, text) => /Approved by you/.test(text) || undefined,
+    ...{ replyToId, verb: isRejection ? 'approval.reject' : 'approval.approve', data, ...before(scene, step) },
+    read: (_, text) => done.test(text) || undefined,
   })
   world.aim.answered(change, step)
 }
@@ -281,6 +271,12 @@ export function sentTo(
   })
   return found?.card && { id: found.id, card: found.card }
 }
+
+/** Returns whether a card in a person's chat shows these texts now. */
+const shownTo = ({ connector, people }: ChangesWorld, person: Person, says: RegExp, name: string): boolean =>
+  connector
+    .chat(people.chatOf(person))
+    .some(({ card }) => says.test(textOf(card ?? {})) && textOf(card ?? {}).includes(name))
 
 /** Waits for a card about the change in a person's chat. */
 const card = ({ world, change }: Scene, person: Person, says: RegExp) =>

@@ -92,7 +92,8 @@ const points: { readonly [K in ChangeKind]: readonly Point[] } = {
   rejection: [
     ...clicking('approve', 'the approval by the delegate', 60, 300),
     ...clicking('reject', 'the rejection', 60, 300),
-    updating('the card of the delegate', /Rejected by/),
+    updating('the card of the delegate', /then rejected the request/),
+    ...sending('the result for the requester', /Nothing was created\. You can change the request/),
   ],
   digest: [
     ...sending('the summary of the day', /Waiting for your decision/),
