@@ -8,7 +8,7 @@ import { createServer } from 'node:net'
  */
 const range = { from: 20_000, to: 32_768 }
 const maxTries = 100
-/** Two calls of one process never return the same port. Two processes begin at different ports. */
+/** Each call continues at the next port, so that calls at the same time get different ones. Each process begins at random. */
 let next = randomInt(range.from, range.to)
 
 /** Returns the port, or another free port if it is in use. Addresses must be known before the servers listen. */

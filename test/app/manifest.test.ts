@@ -200,6 +200,13 @@ describe('the version of the app', () => {
     )
   })
 
+  it('differs for two values of the organisation', () => {
+    const [one, other] = ['contoso.example', 'fabrikam.example'].map((organisation) =>
+      versionOf({ ...current, organisation }),
+    )
+    expect(one).not.toBe(other)
+  })
+
   it('is higher than all versions of the former numbering', () => {
     expect(standingOf(versionOf({ ...current, organisation: 0 }), '0.1.0')).toBe('update')
   })

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { mkdirSync, readFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { freePort } from '../../src/app/free-port.ts'
 import { contoso } from '../../src/simulator/tenant/contoso.ts'
 import { type ProductProcess, startProduct } from '../support/process.ts'
 import { people, scopes } from '../support/teams-user.ts'
@@ -92,14 +91,6 @@ function isAlive(pid: number): boolean {
   } catch {
     return false
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 /** Returns the ids of employees of Contoso who do not take part otherwise: the limits of the API are those of each person. */

@@ -104,6 +104,23 @@ describe('the approval card', () => {
   })
 })
 
+describe('an approval card that arrived just before the service stopped', () => {
+  const world = withBotWorld()
+
+  it('is kept up to date from its first click on', async () => {
+    const { turn } = startBot(world)
+    const { requestId } = await requested(world, 'Never heard of')
+    const { id: personId } = people.dana
+    const record = { requestId, personId, key: 'approval:1', conversationId: `personal-${personId}` } as const
+    await world.stores.sentCards.claim({ ...record, activityId: null, state: 'sending' })
+    const data = { requestId, stage: 1, comment: '' }
+    await turn(clicking('dana', 'approval.approve', data, { replyToId: 'the card' }))
+    expect(await world.stores.sentCards.ofRequest(requestId)).toMatchObject([
+      { personId, key: 'approval:1', activityId: 'the card', state: 'sent' },
+    ])
+  })
+})
+
 describe('a rejected request', () => {
   const world = withBotWorld()
   const start = () => startBot(world)

@@ -75,7 +75,7 @@ const readers: { readonly [K in ChangeFacts['kind']]: Reader } = {
     const name = nameOf(change.n)
     const actions = requests.get(change.n)?.[0]?.actions ?? []
     const former = cardsIn(world, first, /Your decision, please/, name)
-    // The service cannot update a card whose id it never heard. Teams refreshes this card when somebody sees it.
+    // The service cannot update a card whose id it never heard. A click on it refuses the decision, and updates it.
     const notUpdated = former.filter((arrival) => isUnknown(arrival, killsIn(world.history.events))).length
     return {
       names: [name],

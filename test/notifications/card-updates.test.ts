@@ -122,6 +122,28 @@ describe('the cards of a request', () => {
     expect(await core.ports.sentCards.find(requestId, kim.id, 'status')).toMatchObject({ state: 'sent' })
   })
 
+  it('are updated again if the request changed while a click was answered', async () => {
+    const request = await stored()
+    const { requestId } = request
+    const answered = (shownVersion: number) =>
+      core.provisioning.keepCard(actorOf(kim), {
+        ...{ requestId, key: 'status', shown: shownVersion, conversationId: `chat-${kim.id}`, activityId: 'clicked' },
+      })
+    await answered(1)
+    expect(await refreshes(request)).toEqual([])
+    await core.provisioning.cancelRequest(actorOf(kim), { requestId })
+    const before = (await refreshes(request)).length
+    await refresh({ ...request, version: 2 }, 'all')
+    await answered(2)
+    expect((await refreshes(request)).slice(before)).toEqual([])
+    await answered(1)
+    const [again] = (await refreshes(request)).slice(before)
+    expect(again?.payload).toMatchObject({ version: 2, personId: kim.id })
+    sentCards.splice(0)
+    await refresh({ ...request, version: 2 }, 'all')
+    expect(textOf(sentCards[0]?.card ?? {})).toContain('Cancelled')
+  })
+
   it('settle while the directory alternately reports an address as taken and free', async () => {
     const alias = 'alternating'
     const request = await stored({ alias, status: 'pendingApproval', approvals: [stageOf(1, [dana])] })

@@ -52,6 +52,18 @@ describe('a resubmission or repeat', () => {
     expect(await shown(before.requestId)).not.toHaveProperty('basedOn')
   })
 
+  it('that another card of the rejected request opens leaves one line in its former place', async () => {
+    const { kim, connector } = service
+    const before = await rejects('Second chances', 'Please name the partners.')
+    const form = cardOf(await kim.clicks(before, 'Edit and send again'))
+    const review = cardOf(await kim.clicks({ id: before.id, card: form }, 'Review', { reason: 'For partners' }))
+    await kim.clicks({ id: before.id, card: review }, 'Send')
+    const list = await kim.says('my requests')
+    const shownBelow = cardOf(await kim.invokes(list.id, 'request.edit', { requestId: before.requestId }))
+    expect(textOf(shownBelow)).toContain('Waiting for')
+    await expect.poll(() => textOf(connector.activity(before.id)?.card ?? {})).toContain('see below')
+  })
+
   it('opens one draft for all clicks on its button, and shows the sent request after that', async () => {
     const { kim } = service
     const before = await rejects('Again and again', 'Please name the *partners*.')

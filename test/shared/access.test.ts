@@ -126,7 +126,7 @@ const useCaseCalls: UseCaseCalls = {
   pageOfOwnRequests: (to, who) => to.pageOfOwnRequests(who, { limit: 10, before: 2000 }),
   pageOfApprovals: (to, who) => to.pageOfApprovals(who, { limit: 10 }),
   keepCard: (to, who, at) =>
-    to.keepCard(who, { requestId: at.requestId, key: 'status', conversationId: 'chat', activityId: 'none' }),
+    to.keepCard(who, { requestId: at.requestId, key: 'status', shown: 1, conversationId: 'chat', activityId: 'none' }),
   withdrawOwnCard: (to, who, at) => to.withdrawOwnCard(who, { requestId: at.requestId, activityId: 'none' }),
   readTimeline: (to, who, at) => to.readTimeline(who, { requestId: at.requestId }),
   readExplanation: (to, who, at) => to.readExplanation(who, { requestId: at.requestId }),

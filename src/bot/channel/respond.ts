@@ -1,8 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { type Activity, CardFactory, type TurnContext } from 'botbuilder'
 import { type CardJson, summaryOf } from '../../cards/index.ts'
-import { isReadyCard, type SentCard } from '../../core/index.ts'
-import { clickOf, isInvoke, type Log, type Reply, type Turn, turnOf } from './turn.ts'
+import { clickOf, isInvoke, type Log, type Reply, turnOf } from './turn.ts'
 
 /** The key of an invoke's answer in the turn state, until the answer is stored with the activity. */
 export const answerKey = Symbol('quartermaster.answer')
@@ -69,23 +68,6 @@ async function answer(context: TurnContext, type: string, value: CardJson | stri
 export async function deliver(context: TurnContext, reply: Reply): Promise<void> {
   const activityId = await respond(context, reply.card)
   if (!reply.keep || !activityId) return
-  const { actor, conversationId, clickedActivityId, sentCards, core } = turnOf(context)
-  // A clicked reminder stays a reminder, so that the first card is still updated.
-  const known = activityId === clickedActivityId && (await knownCard(sentCards, reply.keep, actor.id, activityId))
-  // The answer has replaced the form that the card had.
-  if (known) return sentCards.noteShown(known, 'answer')
-  const shown = { ...reply.keep, conversationId, activityId }
-  if (activityId === clickedActivityId) await sentCards.put({ ...shown, personId: actor.id, state: 'sent' })
-  else await core.keepCard(actor, shown)
-}
-
-/** Returns the card if an activity already shows this request to this person, under any key, and is kept up to date. */
-async function knownCard(
-  sentCards: Turn['sentCards'],
-  { requestId }: NonNullable<Reply['keep']>,
-  personId: string,
-  activityId: string,
-): Promise<SentCard | undefined> {
-  const known = await sentCards.ofRequest(requestId)
-  return known.find((card) => card.personId === personId && card.activityId === activityId && !isReadyCard(card.key))
+  const { actor, conversationId, core } = turnOf(context)
+  await core.keepCard(actor, { ...reply.keep, conversationId, activityId })
 }

@@ -49,12 +49,15 @@ export interface Turn {
   readonly sentCards: SentCards
 }
 
-/** The answer to a command or a click. `keep` names a request and a card that is kept up to date. */
+/**
+ * The answer to a command or a click. `keep` names a request and a card that is kept up to date; `shown` is the version of the
+ * request that the card shows.
+ */
 export interface Reply {
   readonly card: CardJson
   /** Whether the card refuses what the person wants. The log and the metrics of turns count it. */
   readonly isRefusal?: boolean
-  readonly keep?: { readonly requestId: string; readonly key: CardKey }
+  readonly keep?: { readonly requestId: string; readonly key: CardKey; readonly shown: number }
   /** The step of the request dialog that this card shows. */
   readonly at?:
     | { readonly step: 'choose' | 'offer' }

@@ -69,7 +69,8 @@ interface OneDecision {
 }
 
 /**
- * Shows the record of the decision. A person who decides too late or too early sees the request's current card, which says
+ * Shows the record of the decision. The clicked card is kept up to date, also if it came just before the service stopped and
+ * its activity is not stored yet. A person who decides too late or too early sees the request's current card, which says
  * that nothing changed.
  */
 export async function decide(
@@ -77,8 +78,12 @@ export async function decide(
   { requestId, stage, comment, isTyped = false }: OneDecision,
   act: () => Promise<Request>,
 ): Promise<Reply> {
+  const decided = (request: Request, shownStage: number | undefined, isLate?: boolean): Reply => ({
+    card: cardsFor(turn.viewer).approvalDecided(request, turn.viewer, shownStage, isLate),
+    ...(!isTyped && stage !== undefined && { keep: { requestId, key: `approval:${stage}`, shown: request.version } }),
+  })
   try {
-    return { card: cardsFor(turn.viewer).approvalDecided(await act(), turn.viewer, stage) }
+    return decided(await act(), stage)
   } catch (error) {
     if (!isRefusal(error, 'already-decided', 'already-ended', 'not-an-approver', 'name-taken')) throw error
     const { request, facts } = await turn.core.readForApproval(turn.actor, { requestId })
@@ -93,7 +98,7 @@ export async function decide(
       }
     // A second click on the same button is no late decision.
     const isLate = isTyped || !hasDecided(turn, request)
-    return { card: cardsFor(turn.viewer).approvalDecided(request, turn.viewer, isTyped ? undefined : stage, isLate) }
+    return decided(request, isTyped ? undefined : stage, isLate)
   }
 }
 

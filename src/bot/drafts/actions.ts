@@ -108,15 +108,16 @@ const repeatRequest = defineCardAction({
 })
 
 /**
- * Shows a draft or another request in place of the clicked card of a request. A late update of this card would overwrite the
- * form that the person fills in.
+ * Shows a draft or another request instead of the clicked card of a request. A late update of this card would overwrite the form
+ * that the person fills in.
  */
 async function showInstead(turn: Turn, requestId: string, view: DraftView): Promise<Reply> {
-  const { actor, clickedActivityId: activityId, sentCards } = turn
   const shownId = view.step === 'submitted' ? view.request.requestId : undefined
+  const reply = await (shownId === undefined ? showStep(view, turn) : statusOf(turn, shownId))
+  const { actor, clickedActivityId: activityId, sentCards } = turn
   if (shownId !== requestId && activityId !== undefined)
     await sentCards.forgetActivity({ requestId, personId: actor.id, activityId })
-  return shownId === undefined ? showStep(view, turn) : statusOf(turn, shownId)
+  return reply
 }
 
 /** Discards a draft. If it was submitted, cancels its request after a confirmation. */

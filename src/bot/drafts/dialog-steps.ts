@@ -89,9 +89,9 @@ export const dialogSteps = {
   submitted: {
     verbs: [],
     async show({ request }, { viewer }) {
-      const { requestId } = request
+      const { requestId, version: shown } = request
       const card = cardsFor(viewer).requestStatus(request, viewer)
-      return { card, keep: { requestId, key: 'status' }, at: { step: 'submitted', requestId } }
+      return { card, keep: { requestId, key: 'status', shown }, at: { step: 'submitted', requestId } }
     },
   },
   discarded: {

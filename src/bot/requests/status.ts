@@ -64,8 +64,8 @@ export async function statusOf(turn: Turn, requestId: string, form?: Parameters<
   const isRequester = request.requester.id === turn.actor.id
   const stage = openStage(request.approvals)
   if (stage && !isRequester && decidesNow(request, turn.viewer)) {
-    const keep = { requestId, key: `approval:${stage.stage}` as const }
     const now = await turn.core.readForApproval(turn.actor, { requestId })
+    const keep = { requestId, key: `approval:${stage.stage}`, shown: now.request.version } as const
     return { card: cardsFor(turn.viewer).approval(now.request, turn.viewer, form, now.facts), keep }
   }
   return statusCard(turn, request, false)
@@ -76,13 +76,13 @@ export async function statusOf(turn: Turn, requestId: string, form?: Parameters<
  * for the timeline, so that no delivery needs another read.
  */
 async function statusCard({ core, actor, viewer }: Turn, request: Request, isOpen: boolean): Promise<Reply> {
-  const { requestId } = request
+  const { requestId, version: shown } = request
   const entries = await core.readTimeline(actor, { requestId })
   const isRequester = request.requester.id === actor.id
   const ended = !openStates.includes(request.status)
   return {
     card: cardsFor(viewer).requestStatus(request, viewer, { entries, isOpen }),
-    ...(!ended || isRequester ? { keep: { requestId, key: 'status' as const } } : {}),
+    ...(!ended || isRequester ? { keep: { requestId, key: 'status' as const, shown } } : {}),
   }
 }
 

@@ -125,8 +125,9 @@ async function refreshCard(
   // A card about a webhook does not follow the request. It is only withdrawn.
   if (!lost && cardSubject(key).kind === 'webhook') return
   if (!lost && !isAgain && card.shown === shown) return
-  // The check of the rights took time. A form that the person has opened in this place meanwhile must stay.
-  if ((await ports.sentCards.find(requestId, personId, key))?.activityId !== activityId) return
+  // The check of the rights took time. A form or a notice that has replaced the card meanwhile must stay.
+  const now = await ports.sentCards.find(requestId, personId, key)
+  if (now?.activityId !== activityId || now.state !== 'sent') return
   const content = lost ? ({ kind: 'withdrawn', lost } as const) : contentOf(checked, card, form, ports.clock.now())
   const result = await outbox.update(conversation, activityId, content, nameInLine(requestId, key))
   if (result === 'updated') {
@@ -147,21 +148,35 @@ const contentOf = (
 ): CardContent => (form === 'full' ? requestCard(request, key, personId, now, facts) : { kind: 'moved', request, form })
 
 /**
- * Stores the new activity that shows a request to the actor. An earlier activity with the same card shrinks to one line, so
- * that the chat does not show the request twice.
+ * Stores which activity shows a request to the actor. An earlier activity with the same card shrinks to one line, so that the
+ * chat does not show the request twice. `shown`: the version of the request that the activity shows. If there is a newer one,
+ * the update to it may have come before this answer, so it is ordered again.
  */
 export const keepCard = defineUseCase({
   permission: 'request.read',
-  input: z.object({ requestId: z.uuid(), key: cardKey, conversationId: z.string(), activityId: z.string() }),
-  async handle({ ports, actor }: Context<NotificationPorts>, { requestId, key, conversationId, activityId }) {
+  input: z.object({
+    requestId: z.uuid(),
+    key: cardKey,
+    shown: z.int(),
+    conversationId: z.string(),
+    activityId: z.string(),
+  }),
+  async handle({ ports, actor }: Context<NotificationPorts>, { shown, ...activity }) {
+    const { requestId, key, conversationId, activityId } = activity
     const { version } = visible(actor, await ports.requests.find(requestId))
+    const own = (await ports.sentCards.ofRequest(requestId)).filter(
+      ({ personId, state }) => personId === actor.id && state === 'sent',
+    )
+    // A clicked reminder stays a reminder, so that the first card is still updated.
+    const same = own.find((card) => card.activityId === activityId && !isReadyCard(card.key))
+    const earlier = same ? undefined : own.find((card) => card.key === key && card.activityId !== activityId)
+    const earlierId = earlier?.conversationId === conversationId ? earlier.activityId : null
     await ports.work.transaction(async () => {
-      const card = { requestId, personId: actor.id, key, conversationId, activityId, state: 'sent' } as const
-      const known = await ports.sentCards.find(requestId, actor.id, key)
-      await ports.sentCards.put(card)
-      const isEarlier = known?.state === 'sent' && known.activityId !== null && known.activityId !== activityId
-      if (!isEarlier || known.conversationId !== conversationId) return
-      await ports.sentCards.put({ ...known, key: `earlier:${known.activityId}` })
+      // The answer has replaced the form that the card had.
+      if (same) await ports.sentCards.noteShown(same, 'answer')
+      else await ports.sentCards.put({ ...activity, personId: actor.id, state: 'sent' })
+      if (earlier && earlierId !== null) await ports.sentCards.put({ ...earlier, key: `earlier:${earlierId}` })
+      if (earlierId === null && version === shown) return
       const payload = { v: 1, requestId, version, cards: 'all', personId: actor.id } as const
       await ports.jobs.enqueue([{ name: 'refresh-cards', payload }])
     })

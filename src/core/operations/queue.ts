@@ -76,9 +76,10 @@ export const readStuck = defineUseCase({
   async handle(context: Context<OperationPorts>): Promise<Stuck> {
     const { ports, actor } = context
     const { tenantId } = actor
+    const now = ports.clock.now()
     const [{ stuck, onTime, isDirectorySilent }, late, deadLetters] = await Promise.all([
-      readOpen(context),
-      Promise.all(lateParts(ports.clock.now()).map((part) => ports.requests.count({ tenantId, ...part }))),
+      readOpen(context, now),
+      Promise.all(lateParts(now).map((part) => ports.requests.count({ tenantId, ...part }))),
       countDeadLetters(ports),
     ])
     const count = late.reduce((sum, one) => sum + one, onTime)
@@ -91,10 +92,9 @@ const lateParts = (now: Date): Part[] =>
   openParts.map((part) => ({ ...part, stoodSince: new Date(now.getTime() - deadlines[part.status] * 1000) }))
 
 /** Reads the first open requests of each state. `onTime`: how many of the stuck ones are not past a deadline. */
-async function readOpen(context: Context<OperationPorts>) {
+async function readOpen(context: Context<OperationPorts>, now = context.ports.clock.now()) {
   const { ports, actor } = context
   const { tenantId } = actor
-  const now = ports.clock.now()
   const [lateOnes, open] = await Promise.all([
     listed(ports, tenantId, lateParts(now)),
     listed(ports, tenantId, openParts),
