@@ -163,16 +163,16 @@ export const keepCard = defineUseCase({
   }),
   async handle({ ports, actor }: Context<NotificationPorts>, { shown, ...activity }) {
     const { requestId, key, conversationId, activityId } = activity
-    const { version } = visible(actor, await ports.requests.find(requestId))
-    const own = (await ports.sentCards.ofRequest(requestId)).filter(
-      ({ personId, state }) => personId === actor.id && state === 'sent',
-    )
+    const [request, sent] = await Promise.all([ports.requests.find(requestId), ports.sentCards.ofRequest(requestId)])
+    const { version } = visible(actor, request)
+    const own = sent.filter(({ personId, state }) => personId === actor.id && state === 'sent')
     // A clicked reminder stays a reminder, so that the first card is still updated.
     const same = own.find((card) => card.activityId === activityId && !isReadyCard(card.key))
+    // The answer has replaced the form that the card had.
+    if (same && version === shown) return ports.sentCards.noteShown(same, 'answer')
     const earlier = same ? undefined : own.find((card) => card.key === key && card.activityId !== activityId)
     const earlierId = earlier?.conversationId === conversationId ? earlier.activityId : null
     await ports.work.transaction(async () => {
-      // The answer has replaced the form that the card had.
       if (same) await ports.sentCards.noteShown(same, 'answer')
       else await ports.sentCards.put({ ...activity, personId: actor.id, state: 'sent' })
       if (earlier && earlierId !== null) await ports.sentCards.put({ ...earlier, key: `earlier:${earlierId}` })
