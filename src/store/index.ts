@@ -59,7 +59,6 @@ export {
   routeOf,
   StoreInUse,
 } from './database/index.ts'
-export { chatPaceInMemory } from './notifications/index.ts'
 export { ownSetting } from './shared/index.ts'
 
 /**

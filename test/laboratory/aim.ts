@@ -220,4 +220,3 @@ export function createAim({ stepOf, nameOf, random }: AimSources) {
     },
   }
 }
-export type Aim = ReturnType<typeof createAim>

@@ -181,4 +181,3 @@ export function createChangesAim() {
     },
   }
 }
-export type ChangesAim = ReturnType<typeof createChangesAim>

@@ -130,4 +130,3 @@ export function createChangePeople({ url, simulatorUrl, connector, history, rand
     chatOf: (person: Person): string => userOf(person).conversationId,
   }
 }
-export type ChangePeople = ReturnType<typeof createChangePeople>

@@ -195,7 +195,6 @@ export function createClients(world: ClientWorld) {
     },
   }
 }
-export type Clients = ReturnType<typeof createClients>
 
 /** Returns the data that a button of the card sends with its click. */
 const dataOf = (card: Card | undefined, verb: string): Record<string, unknown> | undefined =>

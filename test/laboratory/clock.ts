@@ -31,4 +31,3 @@ export function openClock() {
     },
   }
 }
-export type Clock = ReturnType<typeof openClock>

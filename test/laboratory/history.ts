@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, writeFileSync } from 'node:fs'
 import { z } from 'zod'
 import { courses } from './course.ts'
 
@@ -101,10 +101,3 @@ export function openHistory(file: string) {
   }
 }
 export type History = ReturnType<typeof openHistory>
-
-/** Reads a history. Throws for an invalid line. */
-export const readHistory = (file: string): HistoryEvent[] =>
-  readFileSync(file, 'utf8')
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => historyEvent.parse(JSON.parse(line)))

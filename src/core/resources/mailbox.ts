@@ -101,7 +101,6 @@ export const mailboxRequest = z.strictObject({
     .optional()
     .describe('Additional address. A name without a domain gets the domain of the mailbox'),
 })
-export type MailboxRequest = z.output<typeof mailboxRequest>
 export type MailboxField = keyof typeof mailboxRequest.shape
 export const mailboxFields = Object.keys(mailboxRequest.shape) as readonly MailboxField[]
 

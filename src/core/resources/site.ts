@@ -31,7 +31,6 @@ export const siteRequest = z.strictObject({
   metadata: metadata.default({}).describe('Answers to the questions of the template, and free keys'),
   labelId: z.string().max(64).default('').describe('Sensitivity label; empty: the default of the template'),
 })
-export type SiteRequest = z.output<typeof siteRequest>
 
 /** The stored details of a request: all fields without the template, which the request stores itself. */
 export const siteDetails = siteRequest.omit({ templateId: true })

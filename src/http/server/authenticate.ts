@@ -9,6 +9,7 @@ import {
   jwtVerify,
   type LocalJWKSet,
 } from 'jose'
+import type { CallerIdentity } from '../../core/index.ts'
 import { HttpError } from './problem.ts'
 import type { HttpErrorCode } from './problem-codes.ts'
 import {
@@ -47,16 +48,7 @@ export interface TokenOptions {
 /** The API of a route: audience and scope of a token are checked together (DESIGN §5). */
 export type Audience = 'collab' | 'mail' | 'any'
 
-/**
- * The claims that decide who calls (Entra, "Secure applications by validating claims"). With `clientId` the caller is
- * an application, and `id` is the id of its service principal.
- */
-export interface Identity {
-  readonly tenantId: string
-  readonly id: string
-  readonly clientId?: string
-}
-export type Authenticate = (request: IncomingMessage, audience: Audience) => Promise<Identity>
+export type Authenticate = (request: IncomingMessage, audience: Audience) => Promise<CallerIdentity>
 
 /** How long a verified token is not verified again, so a withdrawn key is accepted at most this long. Milliseconds. */
 const cachedMilliseconds = 60_000

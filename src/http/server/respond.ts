@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Request, Response } from 'restify'
 import { z } from 'zod'
-import { originOf, type Telemetry, traceIdOf } from '../../core/index.ts'
+import { originOf, type StoredAnswer, type Telemetry, traceIdOf } from '../../core/index.ts'
 import type { Answer, headersOfAll } from './answers.ts'
 import { type ApiTexts, type Problem, type ProblemBody, problemOf } from './problem.ts'
 
@@ -91,13 +91,6 @@ export interface Exchange {
   readonly extraHeaders: Record<string, string>
 }
 
-/** A serialised answer; an Idempotency-Key stores it. */
-export interface Outgoing {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string
-}
-
 /** The size above which the rest of a body is not read, so the connection closes. Bytes. */
 const readToTheEnd = 1024 * 1024
 
@@ -108,7 +101,7 @@ export function closesConnection({ complete, headers }: IncomingMessage): boolea
   return headers['transfer-encoding'] !== undefined || announced > readToTheEnd
 }
 
-export const outgoing = ({ status, headers = {}, body, mediaType }: Answer): Outgoing => ({
+export const outgoing = ({ status, headers = {}, body, mediaType }: Answer): StoredAnswer => ({
   status,
   headers,
   body: body === undefined ? '' : mediaType === undefined ? JSON.stringify(body) : String(body),
@@ -121,7 +114,7 @@ export const commonHeaders = (callId: string): Record<(typeof headersOfAll)[numb
 })
 
 /** An answer whose bytes may be shared between calls and are not copied. */
-interface Sent extends Omit<Outgoing, 'body'> {
+interface Sent extends Omit<StoredAnswer, 'body'> {
   readonly body: string | Uint8Array
 }
 export const sent = (answer: Answer): Sent =>

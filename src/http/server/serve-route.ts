@@ -4,6 +4,7 @@ import {
   type Actor,
   authorize,
   because,
+  type CallerIdentity,
   type Core,
   type IdempotencyStore,
   isBusy,
@@ -14,7 +15,7 @@ import {
   within,
 } from '../../core/index.ts'
 import { answered } from './answers.ts'
-import type { Authenticate, Identity } from './authenticate.ts'
+import type { Authenticate } from './authenticate.ts'
 import { largestBody, parseJson, readBody } from './bodies.ts'
 import type { Services } from './define-route.ts'
 import {
@@ -28,7 +29,7 @@ import {
 } from './define-route.ts'
 import type { Limits } from './limits.ts'
 import { HttpError, problemOf } from './problem.ts'
-import { acceptsJson, type Exchange, type Outgoing, outgoing, pathOf, send, sent } from './respond.ts'
+import { acceptsJson, type Exchange, outgoing, pathOf, send, sent } from './respond.ts'
 
 export interface ServerContext {
   readonly services: Services
@@ -82,7 +83,7 @@ async function serveCaller(
   context: ServerContext,
   route: ActorRoute,
   exchange: Exchange,
-  caller: Identity,
+  caller: CallerIdentity,
 ): Promise<void> {
   const { request } = exchange
   const kind = isReading(route) ? 'read' : 'write'
@@ -116,7 +117,7 @@ async function serveCaller(
     const headers = { ...claimed.answer.headers, 'Idempotency-Replayed': 'true' }
     return send(exchange, { ...claimed.answer, headers })
   }
-  let answer: Outgoing
+  let answer: StoredAnswer
   let hasStarted = false
   try {
     await count()
@@ -195,7 +196,7 @@ async function actorScope(
   context: ServerContext,
   route: ActorRoute,
   exchange: Exchange,
-  caller: Identity,
+  caller: CallerIdentity,
   { raw, requestId }: { readonly raw: RawInput; readonly requestId: string },
 ): Promise<ActorScope> {
   const { core } = context.services
@@ -210,7 +211,7 @@ async function admitted(
   { services: { core } }: ServerContext,
   { decides, permission }: ActorRoute,
   { log }: Exchange,
-  caller: Identity,
+  caller: CallerIdentity,
   raw: RawInput,
 ): Promise<Actor> {
   try {
@@ -287,7 +288,7 @@ function idempotencyKeyOf(request: IncomingMessage): string | undefined {
  */
 async function claimKey(
   store: IdempotencyStore,
-  caller: Identity,
+  caller: CallerIdentity,
   about: { route: string; key: string; path: string; body: unknown },
   now: () => number,
 ): Promise<Claimed> {

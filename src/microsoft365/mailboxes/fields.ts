@@ -21,21 +21,8 @@ import {
 /** The parts of a requested mailbox that the table reads. */
 type RequestedMailbox = Pick<MailboxStepInput, 'kind' | 'address' | 'aliasAddress' | 'details' | 'customAttributes'>
 
-/** The step that runs each cmdlet. */
-const steps = {
-  'New-Mailbox': 'create-mailbox',
-  'Set-Mailbox': 'apply-settings',
-  'Set-User': 'apply-contact',
-  'Set-Place': 'apply-place',
-  'Set-CalendarProcessing': 'apply-booking',
-  'Add-MailboxPermission': 'grant-access',
-  'Add-RecipientPermission': 'grant-access',
-  'Set-MailboxAutoReplyConfiguration': 'apply-automatic-reply',
-} as const satisfies Record<WritingCmdlet, MailboxStep>
-
 /** A parameter of a cmdlet to which a field of the API document is written. */
 interface Destination {
-  readonly step: MailboxStep
   readonly cmdlet: WritingCmdlet
   readonly parameter: string
   /** Kinds of mailbox that have this parameter. */
@@ -56,7 +43,7 @@ function to<C extends WritingCmdlet, P extends keyof CmdletParameters[C] & strin
   value: (requested: RequestedMailbox) => CmdletParameters[C][P] | undefined,
   kinds: readonly MailboxKind[] = everyKind,
 ): Destination {
-  return { step: steps[cmdlet], cmdlet, parameter, kinds, value }
+  return { cmdlet, parameter, kinds, value }
 }
 /** Returns no value: the step runs the cmdlet once for each person. */
 const perPerson = () => undefined

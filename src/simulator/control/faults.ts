@@ -71,7 +71,7 @@ export function createFaults(): Faults {
     add: (request) => {
       const fault: Fault = { ...request, id: next, struck: 0 }
       next += 1
-      active.push({ fault, random: seeded(request.seed ?? randomInt(2 ** 31)), toSkip: request.skip ?? 0 })
+      active.push({ fault, random: mulberry32(request.seed ?? randomInt(2 ** 31)), toSkip: request.skip ?? 0 })
       return fault
     },
     list: () => active.map(({ fault }) => fault),
@@ -96,7 +96,7 @@ export function matches(pattern: string, operation: string): boolean {
 }
 
 /** Creates a random generator (mulberry32) that returns the same numbers for the same seed on every machine. */
-function seeded(seed: number): () => number {
+export function mulberry32(seed: number): () => number {
   let state = seed >>> 0
   return () => {
     state = (state + 0x6d2b79f5) >>> 0

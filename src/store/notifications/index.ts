@@ -16,7 +16,7 @@ import {
 import type { Database } from '../database/index.ts'
 import { createSendingRecords } from './sending-records.ts'
 
-export { chatPaceInMemory, createChatPace, createConversationStore, createSentCards } from './chats.ts'
+export { createChatPace, createConversationStore, createSentCards } from './chats.ts'
 
 /** How long a sent notice is remembered, in days: longer than any job that may still send it. */
 const keptDays = 100
