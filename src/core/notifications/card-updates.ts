@@ -177,7 +177,9 @@ export const keepCard = defineUseCase({
       else await ports.sentCards.put({ ...activity, personId: actor.id, state: 'sent' })
       if (earlier && earlierId !== null) await ports.sentCards.put({ ...earlier, key: `earlier:${earlierId}` })
       if (earlierId === null && version === shown) return
-      const payload = { v: 1, requestId, version, cards: 'all', personId: actor.id } as const
+      // Without an earlier card, the update of a later step makes this one unnecessary.
+      const cards = earlierId === null && !isForApprover(key) ? 'status' : 'all'
+      const payload = { v: 1, requestId, version, cards, personId: actor.id } as const
       await ports.jobs.enqueue([{ name: 'refresh-cards', payload }])
     })
   },
