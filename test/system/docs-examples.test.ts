@@ -71,7 +71,7 @@ const notRun: Readonly<Record<string, string>> = {
     'a server of production; test/system/move-store.test.ts copies a store into a server',
   'docs/operations.md: npm run replicas -- 3    # a PostgreSQL server (or DATABASE_URL), the simulated tenant, three processes, one address':
     'never ends; test/system/replicas.test.ts starts the same processes',
-  'docs/performance.md: npm run bench                       # everything: some ten minutes, 8 GB of disk below the temporary folder':
+  'docs/performance.md: npm run bench                       # all parts except scale and soak: some ten minutes, 8 GB of disk below the temporary folder':
     'takes ten minutes; test/system/bench.test.ts runs every part of it for a moment',
   'docs/reliability.md: npm run test:crash          # every aimed kill once, then 1,000 requests with 200 random kills, embedded store':
     'takes half an hour; test/system runs the same tests for a moment',
