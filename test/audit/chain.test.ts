@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type ChainedEntry, chain, erasure, headOf, newEntryOf, sealOf, system } from '../../src/core/index.ts'
+import { mulberry32 } from '../../src/simulator/control/faults.ts'
 import { another, auditKey, chainOf, found, type Written } from '../support/audit-chains.ts'
-import { mulberry32 } from '../support/random.ts'
 
 const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 1e9))
 const chainsOfEach = Number(process.env['CHAINS'] ?? 25)

@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { mulberry32 } from '../../src/simulator/control/faults.ts'
 import { refusals, withGuardedBot } from '../support/guarded-bot.ts'
-import { mulberry32 } from '../support/random.ts'
 import { templates } from '../support/service.ts'
 import { contosoTenant } from '../support/teams-user.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { mulberry32 } from '../../src/simulator/control/faults.ts'
 import contoso from '../../src/simulator/tenant/contoso.json' with { type: 'json' }
-import { mulberry32 } from '../support/random.ts'
 import { labels } from '../support/service.ts'
 import { people } from '../support/teams-user.ts'
 import { type Course, courses, policyOf } from './course.ts'

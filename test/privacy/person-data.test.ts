@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { reasonText } from '../../src/cards/index.ts'
 import { type Core, erasedName, type Person, type PersonRecord, type Request } from '../../src/core/index.ts'
+import { mulberry32 } from '../../src/simulator/control/faults.ts'
 import { provedAll } from '../../src/store/audit/chain.ts'
 import { createStores, type Stores } from '../../src/store/index.ts'
 import { auditKey } from '../support/audit-chains.ts'
 import { actorOf, approversGroup, dana, kim, omar, priya, tenantId, tenantWith, withCore } from '../support/core.ts'
-import { mulberry32 } from '../support/random.ts'
 import { refusal } from '../support/refusal.ts'
 
 /** A person with a unique name, which is not a part of any other text. */

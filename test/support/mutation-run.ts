@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { inject } from 'vitest'
 import { problemBody } from '../../src/http/index.ts'
+import { mulberry32 } from '../../src/simulator/control/faults.ts'
 import { contractFault } from './contract.ts'
 import { type JsonObject, type Mutation, mutateField } from './mutations.ts'
 import { mutateAddress, mutateHeader, mutateWhole } from './mutations-whole.ts'
-import { mulberry32 } from './random.ts'
 import { seed } from './seed.ts'
 
 /** Number of mutations for each endpoint; the long run (`npm run test:mutations`) uses 5,000. */

@@ -19,10 +19,10 @@ import {
   stageOf,
   TenantError,
 } from '../../src/core/index.ts'
+import { mulberry32 } from '../../src/simulator/control/faults.ts'
 import { requestOf } from '../support/card-requests.ts'
 import { actorOf, dana, kim, omar, priya, stranger, tenantId, tenantWith, withCore } from '../support/core.ts'
 import { storeInMemory, type Written } from '../support/core-in-memory.ts'
-import { mulberry32 } from '../support/random.ts'
 
 const seed = Number(process.env['APPROVAL_SEED'] ?? Math.floor(Math.random() * 1_000_000))
 const sequences = 10_000

@@ -5,12 +5,12 @@ import { createCardSender } from '../../src/bot/channel/card-sender.ts'
 import { createPacedChats, ownLimits, teamsLimits } from '../../src/bot/channel/chat-pace.ts'
 import { createOutbox } from '../../src/bot/notifications/outbox.ts'
 import type { NoticeOrder, Outbox, Person, Request } from '../../src/core/index.ts'
+import { mulberry32 } from '../../src/simulator/control/faults.ts'
 import { chatPaceInMemory } from '../../src/store/notifications/chats.ts'
 import { workOff } from '../support/card-jobs.ts'
 import { requestOf, siteRoot, stepsUntil } from '../support/card-requests.ts'
 import { type Connector, type ConnectorCall, type Misbehaviour, startConnector } from '../support/connector.ts'
 import { tenantId, withCore } from '../support/core.ts'
-import { mulberry32 } from '../support/random.ts'
 import { maxIn } from '../support/traffic.ts'
 
 const seed = Number(process.env['STORM_SEED'] ?? Math.floor(Math.random() * 1_000_000))

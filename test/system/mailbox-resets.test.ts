@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { Request } from '../../src/core/index.ts'
+import { mulberry32 } from '../../src/simulator/control/faults.ts'
 import { actorOf, dana, kim, omar, withCore } from '../support/core.ts'
-import { mulberry32 } from '../support/random.ts'
 import { startTenant, type TestTenant } from '../support/simulated-tenant.ts'
 import { exchangeOf } from '../support/simulator.ts'
 

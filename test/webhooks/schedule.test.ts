@@ -2,7 +2,7 @@ import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
 import { attemptDelays } from '../../src/core/index.ts'
 import { signatureOf } from '../../src/jobs/webhooks/post.ts'
-import { mulberry32 } from '../support/random.ts'
+import { mulberry32 } from '../../src/simulator/control/faults.ts'
 import { seed } from '../support/seed.ts'
 import { admin, answers, hour, type Seen, secretOf, start, timeout, withWebhooks } from '../support/webhook-world.ts'
 

@@ -237,7 +237,7 @@ export function isFilledIn(before: Draft['values'], now: Draft['values']): boole
   )
 }
 
-/** Returns a draft with the form's values, marked as started (`begun`) if they differ from the opening values. */
+/** Returns a draft with the form's values, marked as started if they differ from the opening values. */
 export function withAnswers(draft: Draft, values: Draft['values']): Draft {
   const answers = { ...draft.values, ...values }
   return { ...draft, values: answers, ...(isFilledIn(draft.values, answers) && { begun: true }) }

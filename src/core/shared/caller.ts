@@ -6,7 +6,10 @@ import type { Clock, Settings, SharedPorts } from './ports.ts'
 import { because, type Reason } from './reason.ts'
 import type { SystemContext } from './use-case.ts'
 
-/** The claimed identity of the sender of a call or of a job's initiator. */
+/**
+ * The claimed identity of the sender of a call or of a job's initiator (Entra, "Secure applications by validating claims"). With
+ * `clientId` the caller is an application, and `id` is the id of its service principal.
+ */
 export interface CallerIdentity {
   readonly tenantId: string
   readonly id: string
