@@ -125,6 +125,7 @@ const useCaseCalls: UseCaseCalls = {
   listApprovals: (to, who) => to.listApprovals(who, { limit: 10 }),
   pageOfOwnRequests: (to, who) => to.pageOfOwnRequests(who, { limit: 10, before: 2000 }),
   pageOfApprovals: (to, who) => to.pageOfApprovals(who, { limit: 10 }),
+  forgetCard: (to, who, at) => to.forgetCard(who, { requestId: at.requestId, activityId: 'none' }),
   keepCard: (to, who, at) =>
     to.keepCard(who, { requestId: at.requestId, key: 'status', shown: 1, conversationId: 'chat', activityId: 'none' }),
   withdrawOwnCard: (to, who, at) => to.withdrawOwnCard(who, { requestId: at.requestId, activityId: 'none' }),

@@ -151,7 +151,6 @@ export class Listener implements Middleware {
       conversationId: activity.conversation.id,
       mentions: mentionsIn(activity),
       clickedActivityId: activity.replyToId,
-      sentCards: this.#services.sentCards,
     })
     await this.#knowChat(context, { personId: actor.id, tenantId, isClosed })
     return true

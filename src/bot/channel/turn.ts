@@ -8,7 +8,6 @@ import {
   type Core,
   type Inbox,
   may,
-  type SentCards,
   type Telemetry,
 } from '../../core/index.ts'
 
@@ -22,7 +21,6 @@ export interface Log {
 export interface BotServices {
   readonly core: Core
   readonly inbox: Inbox
-  readonly sentCards: SentCards
   readonly chatPace: ChatPaceStore
   readonly now: () => Date
   readonly telemetry?: Telemetry
@@ -45,8 +43,6 @@ export interface Turn {
   readonly mentions: readonly Mention[]
   /** The activity that shows the clicked card. */
   readonly clickedActivityId: string | undefined
-  /** Records which request a card in this chat shows. */
-  readonly sentCards: SentCards
 }
 
 /**

@@ -114,9 +114,8 @@ const repeatRequest = defineCardAction({
 async function showInstead(turn: Turn, requestId: string, view: DraftView): Promise<Reply> {
   const shownId = view.step === 'submitted' ? view.request.requestId : undefined
   const reply = await (shownId === undefined ? showStep(view, turn) : statusOf(turn, shownId))
-  const { actor, clickedActivityId: activityId, sentCards } = turn
-  if (shownId !== requestId && activityId !== undefined)
-    await sentCards.forgetActivity({ requestId, personId: actor.id, activityId })
+  const { core, actor, clickedActivityId: activityId } = turn
+  if (shownId !== requestId && activityId !== undefined) await core.forgetCard(actor, { requestId, activityId })
   return reply
 }
 

@@ -186,6 +186,19 @@ export const keepCard = defineUseCase({
 })
 
 /**
+ * Stores that an activity no longer shows the actor's card of a request, because the answer to a click on it was a form or
+ * another request. Nothing updates the activity then.
+ */
+export const forgetCard = defineUseCase({
+  permission: 'request.read',
+  input: z.object({ requestId: z.uuid(), activityId: z.string() }),
+  async handle({ ports, actor }: Context<NotificationPorts>, { requestId, activityId }) {
+    visible(actor, await ports.requests.find(requestId))
+    await ports.sentCards.forgetActivity({ requestId, personId: actor.id, activityId })
+  },
+})
+
+/**
  * Stores a personal chat. If it is new, or the bot was installed again (`installed`), orders the cards that the person has
  * missed, in the same transaction.
  */
