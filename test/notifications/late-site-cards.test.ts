@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { requestView } from '../../src/core/index.ts'
 import { textOf } from '../support/cards.ts'
 import { templates, withService } from '../support/service.ts'
+import { allSent } from '../support/settled.ts'
 import { people, type TeamsUser } from '../support/teams-user.ts'
 import { until } from '../support/until.ts'
 
@@ -31,12 +32,7 @@ describe('a site that stays in creation for more than 15 minutes', () => {
     requestView.parse((await service.rest('kim', 'GET', `/requests/v1/${requestId}`)).body)
   const run = (requestId: string) =>
     service.app.core.system.provision(requestId, { lastAttempt: false, signal: AbortSignal.timeout(30_000) })
-  const settled = () =>
-    until(async () => {
-      const counts = await service.app.queue.counts()
-      const busy = counts.filter(({ name }) => ['notify', 'notify-admins', 'catch-up', 'refresh-cards'].includes(name))
-      return busy.every(({ waiting, active }) => waiting + active === 0) || undefined
-    }, 'the end of all sending')
+  const settled = () => allSent(service)
   /** The cards about a site in a person's chat that contain a text. */
   const cardsOf = (user: TeamsUser, displayName: string, text: string) =>
     user.chat().filter(({ card }) => card && textOf(card).includes(displayName) && textOf(card).includes(text))

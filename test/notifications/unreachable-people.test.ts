@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { textOf } from '../support/cards.ts'
 import { templates, withService } from '../support/service.ts'
+import { allSent } from '../support/settled.ts'
 import { opens } from '../support/site-request.ts'
 import type { TeamsUser } from '../support/teams-user.ts'
 import { until } from '../support/until.ts'
@@ -26,12 +27,7 @@ describe('a person whose chat rejects our cards', () => {
     const { value } = timeline.parse(body)
     return value.flatMap(({ action, data }) => (action === 'not-told' && data ? [data] : []))
   }
-  const settled = () =>
-    until(async () => {
-      const counts = await service.app.queue.counts()
-      const busy = counts.filter(({ name }) => ['notify', 'notify-admins', 'catch-up', 'refresh-cards'].includes(name))
-      return busy.every(({ waiting, active }) => waiting + active === 0) || undefined
-    }, 'the end of all sending')
+  const settled = () => allSent(service)
   const about = ({ chat }: { chat: TeamsUser['chat'] }, name: string) =>
     chat().filter(({ card }) => card && textOf(card).includes(name))
   const callsTo = ({ conversationId }: TeamsUser) =>

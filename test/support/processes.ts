@@ -4,19 +4,12 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, inject } from 'vitest'
 import { freePort } from '../../src/app/free-port.ts'
 import samples from '../../src/simulator/tenant/templates.json' with { type: 'json' }
-import { type Connector, startConnector } from './connector.ts'
+import { startConnector } from './connector.ts'
 import { emptyStore } from './database.ts'
 import { type ProductProcess, startProduct } from './process.ts'
 import { tokenFor } from './service.ts'
 import { people, scopes, TeamsUser } from './teams-user.ts'
-import { startWebhookRelay, type WebhookRelay } from './webhook-relay.ts'
 
-/** A line of the simulator's call log, or an active fault. */
-export interface TenantCall {
-  readonly operation: string
-  readonly status: number
-  readonly method: string
-}
 /** The objects in the simulated tenant for one request, read from its own file. */
 export interface Made {
   readonly unifiedGroups: number
@@ -25,71 +18,24 @@ export interface Made {
   readonly mailboxes: number
 }
 
-export interface Processes {
-  readonly connector: Connector
-  readonly relay: WebhookRelay
-  readonly kim: TeamsUser
-  readonly dana: TeamsUser
-  /** Kills the service like a power cut. */
-  kill(): Promise<void>
-  /** Stops the service (SIGTERM), and returns its exit code. */
-  stop(): Promise<number | null>
-  /** Starts the service again with the same data and address. */
-  start(change?: Record<string, string>): Promise<void>
-  /** Sends a `POST` of the REST API as Kim, and returns any answer. */
-  post(path: string, body: object): Promise<Response>
-  /** Sends a `GET` of the REST API as Kim. */
-  get(path: string): Promise<Record<string, unknown>>
-  fault(fault: Record<string, unknown>): Promise<{ id: number }>
-  /** Returns how many calls a fault has affected. */
-  struck(id: number): Promise<number>
-  healthy(): Promise<void>
-  calls(): Promise<TenantCall[]>
-  made(requestId: string, displayName: string, alias: string): Made
-}
-
 /**
  * Starts the product as in production, each part in its own process: `node src/main.ts` and `node
- * src/simulator/main.ts`. Only the chats (connector) and the relay in front of the service are in the test's process.
+ * src/simulator/main.ts`. Only the chats (connector) are in the test's process.
  */
-export function withProcesses(variables: Record<string, string> = {}): Processes {
+export function withProcesses() {
   let world: Awaited<ReturnType<typeof open>> | undefined
-  const known = () => {
-    if (!world) throw new Error('the processes run only while the tests of their block run')
-    return world
-  }
   beforeAll(async () => {
-    world = await open(variables)
+    world = await open()
     await world.start()
   })
   afterAll(() => world?.close())
-  return {
-    get connector() {
-      return known().connector
-    },
-    get relay() {
-      return known().relay
-    },
-    get kim() {
-      return known().kim
-    },
-    get dana() {
-      return known().dana
-    },
-    kill: () => known().kill(),
-    stop: () => known().stop(),
-    post: (path, body) => known().post(path, body),
-    start: (change) => known().start(change),
-    get: (path) => known().get(path),
-    fault: (fault) => known().fault(fault),
-    struck: (id) => known().struck(id),
-    healthy: () => known().healthy(),
-    calls: () => known().calls(),
-    made: (...about) => known().made(...about),
+  return () => {
+    if (!world) throw new Error('the processes run only while the tests of their block run')
+    return world
   }
 }
 
-async function open(variables: Record<string, string>) {
+async function open() {
   const folder = mkdtempSync(join(inject('runFolder'), 'processes-'))
   const dataDir = join(folder, 'service')
   const tenantDir = join(folder, 'tenant')
@@ -98,7 +44,6 @@ async function open(variables: Record<string, string>) {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const connector = await startConnector()
-  const relay = await startWebhookRelay(() => url)
   const simulator = await startProduct('simulator/main.ts', {
     cwd: tenantDir,
     variables: { DATA_DIR: tenantDir, SIMULATOR_PORT: String(await freePort()), SIMULATOR_DIRECTORY_SECONDS: '0' },
@@ -107,7 +52,7 @@ async function open(variables: Record<string, string>) {
   const tenantUrls = Object.fromEntries(simulator.printed.map((line) => line.split('=') as [string, string]))
   const tenantUrl = tenantUrls['LOGIN_URL'] ?? ''
   const templatesFile = join(folder, 'templates.json')
-  writeFileSync(templatesFile, JSON.stringify(templatesWithApproval()))
+  writeFileSync(templatesFile, JSON.stringify(samples))
   let service: ProductProcess | undefined
   let posting: Promise<string> | undefined
 
@@ -122,66 +67,47 @@ async function open(variables: Record<string, string>) {
   }
   return {
     connector,
-    relay,
-    kim: new TeamsUser(() => url, connector, people.kim),
     dana: new TeamsUser(() => url, connector, people.dana),
-    async start(change: Record<string, string> = {}) {
-      const own = { PORT: String(port), BASE_URL: relay.url, DATA_DIR: dataDir, PLAYGROUND: 'off', LOG_LEVEL: logLevel }
+    /** Starts the service, also again with the same data and address. */
+    async start() {
+      const own = { PORT: String(port), BASE_URL: url, DATA_DIR: dataDir, PLAYGROUND: 'off', LOG_LEVEL: logLevel }
       const limits = { RATE_LIMIT_WRITES_PER_MINUTE: '0', OPEN_REQUESTS_PER_PERSON: '0' }
-      const all = { ...own, ...limits, TEMPLATES_FILE: templatesFile, ...tenantUrls, ...variables, ...change }
+      const all = { ...own, ...limits, TEMPLATES_FILE: templatesFile, ...tenantUrls }
       service = await startProduct('main.ts', { cwd: dataDir, variables: all, up: /^Quartermaster answers/ })
     },
-    async kill() {
-      await service?.kill()
-      service = undefined
-    },
+    /** Stops the service (SIGTERM), and returns its exit code. */
     async stop() {
       const code = (await service?.stop()) ?? null
       service = undefined
       return code
     },
+    /** Sends a `POST` of the REST API as Kim, and returns any answer. */
     async post(path: string, body: object) {
       posting ??= tokenFor(tenantUrl, people.kim.id, scopes.collab)
       const headers = { authorization: `Bearer ${await posting}`, 'content-type': 'application/json' }
       return fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
     },
+    /** Sends a `GET` of the REST API as Kim. */
     async get(path: string) {
       const token = await tokenFor(tenantUrl, people.kim.id, scopes.collab)
       const response = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } })
       if (!response.ok) throw new Error(`GET ${path}: ${response.status} ${await response.text()}`)
       return (await response.json()) as Record<string, unknown>
     },
-    fault: async (fault: Record<string, unknown>) => {
-      const { id } = await control('POST', 'faults', { count: 1, ...fault })
-      return { id: Number(id) }
-    },
-    async struck(id: number) {
-      const { value } = (await control('GET', 'faults')) as { value: { id: number; struck: number }[] }
-      return value.find((one) => one.id === id)?.struck ?? 0
-    },
+    fault: (fault: Record<string, unknown>) => control('POST', 'faults', { count: 1, ...fault }),
     async healthy() {
-      relay.set('pass')
       connector.healthy()
       await control('DELETE', 'faults')
     },
-    calls: async () => ((await control('GET', 'calls')) as { value: TenantCall[] }).value,
     made: (requestId: string, displayName: string, alias: string) =>
       madeIn(join(tenantDir, 'simulator.sqlite'), requestId, displayName, alias),
     async close() {
       await service?.kill()
       await simulator.kill()
       await connector.close()
-      await relay.close()
       rmSync(folder, { recursive: true, force: true })
     },
   }
-}
-
-/** Returns Contoso's templates. Rooms need approval by Dana or Omar too, so that every journey has the same clicks. */
-function templatesWithApproval(): object[] {
-  const approvers = [{ user: people.dana.id }, { user: people.omar.id }]
-  const approval = { stages: [{ approvers, rule: 'any' }] }
-  return samples.map((template) => (template.kind === 'roomMailbox' ? { ...template, approval } : template))
 }
 
 const logLevel = process.env['TEST_LOG_LEVEL'] ?? 'fatal'

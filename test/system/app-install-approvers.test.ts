@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { textOf } from '../support/cards.ts'
 import { type Service, withService } from '../support/service.ts'
+import { allSent } from '../support/settled.ts'
 import { decisionAbout, readsAfter } from '../support/site-request.ts'
 import { contosoTenant, people, TeamsUser } from '../support/teams-user.ts'
 import { until } from '../support/until.ts'
@@ -57,12 +58,7 @@ function tools(service: Service) {
     }, 'that the stage says who cannot be told')
   const found = (requestId: string) =>
     until(async () => (await stageOf(requestId)).unreachable.length === 0 || undefined, 'that all can be told')
-  const settled = () =>
-    until(async () => {
-      const counts = await service.app.queue.counts()
-      const busy = counts.filter(({ name }) => ['notify', 'notify-admins', 'catch-up', 'refresh-cards'].includes(name))
-      return busy.every(({ waiting, active }) => waiting + active === 0) || undefined
-    }, 'the end of all sending')
+  const settled = () => allSent(service)
   const cardsAbout = (one: TeamsUser, name: string) =>
     one.chat().filter(({ card }) => card && textOf(card).includes(name)).length
   return { user, ask, read, stageOf, approversOf, lost, found, settled, cardsAbout }

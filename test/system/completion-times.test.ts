@@ -5,6 +5,7 @@ import type { ShownActivity } from '../support/connector.ts'
 import { isShort, linkOf } from '../support/journey.ts'
 import { siteView } from '../support/rest-caller.ts'
 import { type Service, templates, tokenFor, withService } from '../support/service.ts'
+import { jobsDone } from '../support/settled.ts'
 import { opens } from '../support/site-request.ts'
 import type { TeamsUser } from '../support/teams-user.ts'
 import { until } from '../support/until.ts'
@@ -49,20 +50,6 @@ const followUps = ({ connector }: Service, name: string): ShownActivity[] =>
 const firstFollowUp = (service: Service, name: string) =>
   until(() => followUps(service, name)[0], `the follow-up card of ${name}`)
 
-/** Waits until no job of these kinds runs or is due. Messages that were not sent by then are never sent. */
-async function quiet(service: Service, ...names: string[]): Promise<void> {
-  await until(
-    async () => {
-      const counts = await service.app.queue.counts()
-      return (
-        counts.filter(({ name }) => names.includes(name)).every(({ waiting, active }) => waiting + active === 0) ||
-        undefined
-      )
-    },
-    `an end of ${names.join(' and ')}`,
-  )
-}
-
 /** Posts a webhook of the provisioning service, signed with this secret. */
 function postWebhook(service: Service, requestId: string, secret: string, url?: string): Promise<Response> {
   const data = { reference: 'REQ-1', kind: 'teamSite', status: 'succeeded', displayName: 'A site', ...(url && { url }) }
@@ -100,7 +87,7 @@ describe('with the poll alone,', () => {
     const at = (action: string) => Date.parse(entries.find((one) => one.action === action)?.at ?? '')
     expect(at('announced') - at('queued')).toBeGreaterThanOrEqual(5000)
     expect(entries.find(({ action }) => action === 'announced')?.data).toEqual({ by: 'poll' })
-    await quiet(service, 'follow-up', 'notify')
+    await jobsDone(service, 'follow-up', 'notify')
     expect(followUps(service, 'Polled')).toHaveLength(1)
   })
 })
@@ -145,7 +132,7 @@ describe('with poll and webhook,', () => {
     )
     for (const answer of await Promise.all(repeats)) expect(answer.status).toBe(204)
     for (const name of names) await firstFollowUp(service, name)
-    await quiet(service, 'follow-up', 'notify', 'deliver-webhook')
+    await jobsDone(service, 'follow-up', 'notify', 'deliver-webhook')
     expect(names.map((name) => followUps(service, name).length)).toEqual([1, 1, 1])
   })
 })
@@ -178,7 +165,7 @@ describe('with a slow directory and no webhook,', () => {
     expect(before.map(({ action }) => action)).toContain('late')
     const stranger = `whsec_${Buffer.alloc(32, 8).toString('base64')}`
     expect((await postWebhook(service, requestId, stranger)).status).toBe(401)
-    await quiet(service, 'notify', 'refresh-cards')
+    await jobsDone(service, 'notify', 'refresh-cards')
     expect(await timelineOf(service, requestId)).toEqual(before)
     expect([followUps(service, 'Slow'), linkOf(connector.activity(cardId))]).toEqual([[], undefined])
     expect(shown()).toContain('This is taking longer than usual')
@@ -188,7 +175,7 @@ describe('with a slow directory and no webhook,', () => {
     expect(linkOf(await firstFollowUp(service, 'Slow'))).toBe(url)
     await until(() => isShort(connector.activity(cardId)), 'the status card to shrink to one line')
     expect((await announced(service, requestId)).data).toEqual({ by: 'webhook' })
-    await quiet(service, 'notify', 'refresh-cards')
+    await jobsDone(service, 'notify', 'refresh-cards')
     expect(followUps(service, 'Slow')).toHaveLength(1)
   })
 
@@ -224,13 +211,13 @@ describe('a person whose chat', () => {
   it('becomes known later receives the card then, once', async () => {
     const requestId = await ask(service, 'sam', 'Before the chat')
     await announced(service, requestId)
-    await quiet(service, 'notify', 'follow-up')
+    await jobsDone(service, 'notify', 'follow-up')
     expect(followUps(service, 'Before the chat')).toEqual([])
     await service.sam.installs()
     expect((await firstFollowUp(service, 'Before the chat')).conversationId).toBe(service.sam.conversationId)
     await service.sam.installs()
     await service.sam.says('help')
-    await quiet(service, 'notify')
+    await jobsDone(service, 'notify')
     expect(followUps(service, 'Before the chat')).toHaveLength(1)
   })
 
@@ -241,13 +228,13 @@ describe('a person whose chat', () => {
     const inputs = { displayName: 'Waits for Dana', 'metadata.costCentre': '4711', 'metadata.audience': 'internal' }
     const review = await kim.clicks({ id: choose.id, card: form.card }, 'Review', { ...inputs, reason: 'We need it.' })
     await kim.clicks({ id: choose.id, card: review.card }, 'Send')
-    await quiet(service, 'notify')
+    await jobsDone(service, 'notify')
     expect(dana.chat()).toEqual([])
     await Promise.all([dana.installs(), dana.installs()])
     const approvalCard = await dana.sees(/Your decision, please/)
     expect(textOf(approvalCard.card)).toContain('Waits for Dana')
     await dana.installs()
-    await quiet(service, 'notify')
+    await jobsDone(service, 'notify')
     expect(dana.chat().filter(({ card }) => card && textOf(card).includes('Waits for Dana'))).toHaveLength(1)
     expect(textOf((await dana.clicks(approvalCard, 'Approve', { comment: '' })).card ?? {})).toContain(
       'Approved by you',

@@ -15,10 +15,9 @@ import {
   type ConnectorFactory,
   type UserTokenClient,
 } from 'botframework-connector'
-import { traceparentNow } from '../../core/index.ts'
+import { isRecord, traceparentNow } from '../../core/index.ts'
 import { type Connector, connectors } from './connectors.ts'
 import type { IncomingActivity } from './guard.ts'
-import { isRecord } from './turn.ts'
 
 export interface Credentials {
   readonly appId: string

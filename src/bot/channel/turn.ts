@@ -7,6 +7,7 @@ import {
   type ChatPaceStore,
   type Core,
   type Inbox,
+  isRecord,
   may,
   type Telemetry,
 } from '../../core/index.ts'
@@ -150,6 +151,3 @@ const nameIn = (text: string): string =>
 
 /** Whether a value is an object id or another UUID. */
 export const isId = (id: unknown): id is string => z.uuid().safeParse(id).success
-
-export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -4,14 +4,12 @@ import { basename } from 'node:path'
 // Imports this file directly, because the types of the package's index pull the card renderer's source into our type check.
 import type * as TemplateEngine from 'adaptivecards-templating/lib/template-engine.js'
 import type { z } from 'zod'
+import { frozen, isRecord } from '../../core/index.ts'
 import { type Catalogue, strings } from './messages.ts'
 import { withRowTitles } from './row-titles.ts'
 
 /** A card as it is sent: plain JSON. */
 export type CardJson = { readonly [key: string]: unknown }
-
-const isPlainObject = (value: unknown): value is CardJson =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Names of JSON members with text that people see. Values of inputs stay unchanged, because the card sends them back. */
 const shownMembers = new Set(['text', 'title', 'label', 'placeholder', 'tooltip'])
@@ -40,7 +38,7 @@ function withLiteralTexts(card: CardJson): CardJson {
 function literalMember(name: string, member: unknown): unknown {
   if (typeof member === 'string') return shownMembers.has(name) ? literal(member) : member
   if (Array.isArray(member)) return member.map((one) => literalMember('', one))
-  return isPlainObject(member) ? withLiteralTexts(member) : member
+  return isRecord(member) ? withLiteralTexts(member) : member
 }
 
 /** Members that the caller of a piece may set in addition to the piece's arguments. */
@@ -54,7 +52,7 @@ export function piecesIn(folder: URL): Pieces {
   return new Map(
     files.map((file): [string, CardJson] => {
       const piece: unknown = JSON.parse(readFileSync(new URL(file, folder), 'utf8'))
-      if (!isPlainObject(piece)) throw new Error(`the piece ${file} is not an object`)
+      if (!isRecord(piece)) throw new Error(`the piece ${file} is not an object`)
       return [basename(file, '.json'), piece]
     }),
   )
@@ -67,7 +65,7 @@ export function piecesIn(folder: URL): Pieces {
  */
 export function withPieces(file: string, template: unknown, pieces: Pieces): unknown {
   if (Array.isArray(template)) return template.map((item) => withPieces(file, item, pieces))
-  if (!isPlainObject(template)) return template
+  if (!isRecord(template)) return template
   const { $piece, ...args } = template
   if ($piece !== undefined) return withPieces(file, filled(file, String($piece), args, pieces), pieces)
   return Object.fromEntries(Object.entries(template).map(([key, member]) => [key, withPieces(file, member, pieces)]))
@@ -79,7 +77,7 @@ function filled(file: string, name: string, args: CardJson, pieces: Pieces): Car
   const used = new Set<string>()
   const fill = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(fill)
-    if (isPlainObject(value)) return fillMembers(value)
+    if (isRecord(value)) return fillMembers(value)
     if (typeof value !== 'string' || !value.startsWith('@')) return value
     const argument = value.slice(1)
     if (!Object.hasOwn(args, argument)) throw new Error(`${file}: the piece ${name} needs the argument ${argument}`)
@@ -88,7 +86,7 @@ function filled(file: string, name: string, args: CardJson, pieces: Pieces): Car
   }
   const membersOf = (value: unknown): [string, unknown][] => {
     const argument = fill(value)
-    if (!isPlainObject(argument)) throw new Error(`${file}: the piece ${name} needs an object as ${value}`)
+    if (!isRecord(argument)) throw new Error(`${file}: the piece ${name} needs an object as ${value}`)
     return Object.entries(argument)
   }
   const fillMembers = (members: CardJson): CardJson => {
@@ -205,7 +203,7 @@ export function expand(name: string, data: Readonly<Record<string, unknown>>): C
   try {
     const card: unknown = templateOf(name).expand({ $root: { ...data, strings: labels() } })
     if (missing.length > 0) throw new Error(`card ${name} lacks ${[...new Set(missing)].join(', ')}`)
-    if (!isPlainObject(card)) throw new Error(`card ${name} is not an object`)
+    if (!isRecord(card)) throw new Error(`card ${name} is not an object`)
     // Strict parsers refuse an empty list of buttons.
     const { actions, ...rest } = card
     const short = withLiteralTexts(withoutEmpty(Array.isArray(actions) && actions.length === 0 ? rest : card))
@@ -234,7 +232,7 @@ function withoutEmpty(card: CardJson): CardJson {
 
 function withoutEmptyInside(card: CardJson): CardJson {
   const inner = (member: unknown): unknown =>
-    Array.isArray(member) ? member.map(inner) : isPlainObject(member) ? withoutEmpty(member) : member
+    Array.isArray(member) ? member.map(inner) : isRecord(member) ? withoutEmpty(member) : member
   return Object.fromEntries(Object.entries(card).map(([name, member]) => [name, inner(member)]))
 }
 
@@ -255,13 +253,6 @@ function onceFor(name: string, view: unknown, render: () => CardJson): CardJson 
   if (rendered.size >= maxRendered && oldest !== undefined) rendered.delete(oldest)
   rendered.set(key, card)
   return card
-}
-
-/** Freezes a value, because callers share it. */
-function frozen<T>(value: T): T {
-  if (typeof value !== 'object' || value === null) return value
-  for (const part of Object.values(value)) frozen(part)
-  return Object.freeze(value)
 }
 
 /**

@@ -1,7 +1,8 @@
+import { isRecord } from '../../core/index.ts'
+
 /** An object of a card's JSON. */
 type Part = { readonly [key: string]: unknown }
 
-const isObject = (value: unknown): value is Part => typeof value === 'object' && value !== null && !Array.isArray(value)
 const hasLetters = (text: string): boolean => /[\p{L}\p{N}]/u.test(text)
 /** The mark at the right edge of a row, which has no meaning for a screen reader. */
 const chevron = / ?›$/
@@ -13,11 +14,11 @@ const chevron = / ?›$/
  */
 export function withRowTitles(card: Part, most = Number.POSITIVE_INFINITY): Part {
   const inside = (member: unknown): unknown =>
-    Array.isArray(member) ? member.map(inside) : isObject(member) ? withRowTitles(member, most) : member
+    Array.isArray(member) ? member.map(inside) : isRecord(member) ? withRowTitles(member, most) : member
   const members = Object.entries(card).map(([name, member]): [string, unknown] => [name, inside(member)])
   const row = Object.fromEntries(members)
   const tap = row['selectAction']
-  return isObject(tap) ? { ...row, selectAction: retitled(tap, textsIn(row).slice(0, most)) } : row
+  return isRecord(tap) ? { ...row, selectAction: retitled(tap, textsIn(row).slice(0, most)) } : row
 }
 
 /** Returns an action, with the action for older clients, that has the new title. */
@@ -26,7 +27,7 @@ function retitled(tap: Part, texts: readonly string[]): Part {
   if (typeof short !== 'string') return tap
   const title = titleWith(short, texts)
   const fallback = tap['fallback']
-  return { ...tap, title, ...(isObject(fallback) && { fallback: { ...fallback, title } }) }
+  return { ...tap, title, ...(isRecord(fallback) && { fallback: { ...fallback, title } }) }
 }
 
 /** Does not repeat a title that is one of the texts, or a name at the end of the title. */
@@ -42,10 +43,10 @@ const inSequence = (texts: readonly string[]): string =>
 /** The readable texts of an element in their order: a rich text is one text. */
 function textsIn(element: unknown): string[] {
   if (Array.isArray(element)) return element.flatMap(textsIn)
-  if (!isObject(element) || element['isVisible'] === false) return []
+  if (!isRecord(element) || element['isVisible'] === false) return []
   const { type, text, inlines, items, columns } = element
   const runs = type === 'RichTextBlock' && Array.isArray(inlines) ? inlines : undefined
-  const own = runs ? runs.map((run) => (isObject(run) ? run['text'] : run)).join('') : text
+  const own = runs ? runs.map((run) => (isRecord(run) ? run['text'] : run)).join('') : text
   const read = typeof own === 'string' ? own.replace(chevron, '').trim() : ''
   return [...(hasLetters(read) ? [read] : []), ...textsIn(items ?? []), ...textsIn(columns ?? [])]
 }

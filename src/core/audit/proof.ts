@@ -1,4 +1,4 @@
-import { because, type Reason, type ReasonFacts, type ReasonKey } from '../shared/index.ts'
+import { because, isRecord, type Reason, type ReasonFacts, type ReasonKey } from '../shared/index.ts'
 import type { AuditAction, AuditEntry, EntryFacts } from './chain.ts'
 import { type ChainedEntry, genesis, hashOf, type SealedHead, stateDigest, textDigest } from './chain.ts'
 
@@ -191,9 +191,6 @@ function requestFindings(
   const isExplained = isInProgress || found.some(({ kind }) => kind === 'removed' || kind === 'anchor')
   return isExplained ? [] : requestIs('requestChangedLater', { entry: seq })
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The chain of a request and the findings of its proof. */
 export interface Proof {

@@ -1,9 +1,10 @@
-import { isRecord, openFaults, quotaUse, submit, templateOf } from '../requests/index.ts'
+import { openFaults, quotaUse, submit, templateOf } from '../requests/index.ts'
 import {
   type Actor,
   actorFor,
   because,
   type Context,
+  isRecord,
   type JobPayload,
   ProvisioningError,
   type SystemContext,

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { canonical, type KnownPerson } from '../audit/index.ts'
 import { isForMailbox, provisioningRequest, type Request } from '../requests/index.ts'
+import { isRecord } from '../shared/index.ts'
 import { erasedName } from './known-person.ts'
 import { reduced } from './retention.ts'
 
 type Json = Readonly<Record<string, unknown>>
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
  * Keys whose values are addresses or ids of resources, not texts about a person. The fact `name` of a reason
@@ -44,7 +44,7 @@ function without(value: unknown, person: KnownPerson, place: Place): unknown {
   if (typeof value === 'string')
     return structural.includes(place.key) && !place.isFree ? value : withoutNames(value, person, place.isFree)
   if (Array.isArray(value)) return value.map((one) => without(one, person, place))
-  if (!isObject(value)) return value
+  if (!isRecord(value)) return value
   if (place.isFree) return freeWithout(value, person, place)
   if (isIdOf(value['id'], person) && typeof value['displayName'] === 'string')
     return {
@@ -53,7 +53,7 @@ function without(value: unknown, person: KnownPerson, place: Place): unknown {
       ...('userPrincipalName' in value && { userPrincipalName: '' }),
     }
   const isAnswer = isAboutMetadata(value)
-  const isTheirs = isObject(value['by']) && isIdOf(value['by']['id'], person)
+  const isTheirs = isRecord(value['by']) && isIdOf(value['by']['id'], person)
   const members = Object.entries(value).filter(([name]) => !(isTheirs && name === 'comment'))
   const isAnother = z.uuid().safeParse(value['id']).success && typeof value['displayName'] === 'string'
   const isOwnName = (name: string) => isAnother && (name === 'displayName' || name === 'userPrincipalName')
@@ -70,7 +70,7 @@ function without(value: unknown, person: KnownPerson, place: Place): unknown {
 
 /** Whether a value is a judged condition or an applied default of a metadata field: both contain the field's value. */
 function isAboutMetadata({ field, condition }: Json): boolean {
-  const about = field ?? (isObject(condition) ? condition['field'] : undefined)
+  const about = field ?? (isRecord(condition) ? condition['field'] : undefined)
   return typeof about === 'string' && about.startsWith('metadata.')
 }
 

@@ -1,6 +1,5 @@
 import { applicability, applies, mailboxRequest, siteRequest } from '../resources/index.ts'
-import { because, type Fault, fault, type MailboxKind, withoutNulls } from '../shared/index.ts'
-import { isRecord } from './plan.ts'
+import { because, type Fault, fault, isRecord, type MailboxKind, withoutNulls } from '../shared/index.ts'
 
 /**
  * Whether a value counts as unset: typed clients send `false`, `""`, `[]` and `{}` for unset fields. An object of such values also

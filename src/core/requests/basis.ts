@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { lastDecision } from '../approvals/index.ts'
-import { type Context, metadataText } from '../shared/index.ts'
-import { isRecord } from './plan.ts'
+import { type Context, isRecord, metadataText } from '../shared/index.ts'
 import type { RequestPorts } from './ports.ts'
 import { type BasedOn, type DraftBasis, endings, type Request } from './request.ts'
 

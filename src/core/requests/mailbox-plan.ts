@@ -9,6 +9,7 @@ import {
   fault,
   faultsOf,
   isMailboxKind,
+  isRecord,
   type MailboxKind,
   metadata,
   metadataText,
@@ -39,7 +40,7 @@ import {
   peopleNamed,
   unavailableFaults,
 } from './people-check.ts'
-import { type Evaluation, type Glimpse, isRecord, type MailboxPlan, type RequestInquiry, refused } from './plan.ts'
+import { type Evaluation, type Glimpse, type MailboxPlan, type RequestInquiry, refused } from './plan.ts'
 import type { RequestPorts } from './ports.ts'
 import type { RequestForMailbox } from './request.ts'
 import { mailboxLimits, quotaFaults } from './template-rules.ts'

@@ -75,6 +75,3 @@ export const refused = (...faults: readonly Fault[]): Evaluation => ({ ok: false
 
 /** The input of the rules for a whole request. */
 export type RequestInquiry = Inquiry<RequestPorts>
-
-export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -25,6 +25,7 @@ import {
   faultsOf,
   type GateLimits,
   isMailboxKind,
+  isRecord,
   onePerPointer,
   originNow,
   ProvisioningError,
@@ -47,7 +48,7 @@ import { isNoId, withoutAbsent } from './applicable-fields.ts'
 import { awayOf } from './change.ts'
 import { fieldWarnings } from './field-warnings.ts'
 import { chosenTemplate, evaluateMailbox } from './mailbox-plan.ts'
-import { type Evaluation, type Glimpse, isForMailboxPlan, isRecord, type Plan, type RequestInquiry } from './plan.ts'
+import { type Evaluation, type Glimpse, isForMailboxPlan, type Plan, type RequestInquiry } from './plan.ts'
 import type { RequestPorts } from './ports.ts'
 import { evaluateSite } from './site-plan.ts'
 import { openFaults } from './template-rules.ts'

@@ -10,6 +10,7 @@ import {
   type FaultCode,
   fault,
   isMailboxKind,
+  isRecord,
   type Person,
   ProvisioningError,
   person,
@@ -20,7 +21,6 @@ import {
   unreadableAccount,
 } from '../shared/index.ts'
 import { type Template, unknownTemplate } from '../templates/index.ts'
-import { isRecord } from './plan.ts'
 import type { RequestPorts } from './ports.ts'
 import { type Checks, type Previewed, previewOf, type RequestPreview, requestPreview } from './preview.ts'
 import { quotaUse } from './template-rules.ts'

@@ -9,6 +9,7 @@ import {
   fault,
   faultsOf,
   isMailboxKind,
+  isRecord,
   type Person,
   ProvisioningError,
   readable,
@@ -30,7 +31,7 @@ import {
   peopleNamed,
   unavailableFaults,
 } from './people-check.ts'
-import { type Evaluation, isRecord, type RequestInquiry, refused, type SitePlan } from './plan.ts'
+import { type Evaluation, type RequestInquiry, refused, type SitePlan } from './plan.ts'
 import type { RequestForSite } from './request.ts'
 import { labelFaults, quotaFaults, tooFewOwners, tooManyOwners } from './template-rules.ts'
 

@@ -6,6 +6,7 @@ import {
   type Fault,
   fault,
   isMailboxKind,
+  isRecord,
   metadata,
   type PlacedReason,
   pointerOf,
@@ -117,9 +118,6 @@ export function withProperties(rules: PropertyRules, body: Readonly<Record<strin
   }
   return { body: filled, applied: appliedValues, faults }
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Returns a value by the name of its input; for `permissions.SendAs`, the people with that access. */
 function valueAt(body: Readonly<Record<string, unknown>>, id: string): unknown {

@@ -1,5 +1,6 @@
 /** Templates with their versions. */
 import {
+  frozen,
   showTemplateToAdmin,
   type Template,
   type TemplateChange,
@@ -112,11 +113,4 @@ export function createTemplateStore(database: Database): TemplateStore {
       )
     },
   }
-}
-
-/** Freezes a value, because callers share it. */
-function frozen<T>(value: T): T {
-  if (typeof value !== 'object' || value === null) return value
-  for (const part of Object.values(value)) frozen(part)
-  return Object.freeze(value)
 }
