@@ -17,7 +17,7 @@ import { type CheckRow, checkRow, checkRows, groupRow } from '../requests/checks
 import { peopleWith } from '../requests/request-facts.ts'
 import { readBy } from '../shared/facts.ts'
 import { askedAddress, outlookLink, siteAddress, withoutScheme } from '../shared/links.ts'
-import { rowLooks } from '../shared/look.ts'
+import { marks } from '../shared/look.ts'
 import { format, restText, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, duration, helpersOf, longest, shortName, type Viewer } from '../shared/texts.ts'
@@ -123,7 +123,7 @@ export function mailboxReadyView(
 ): ViewOf<typeof mailboxReadyCard> {
   const request = readBy(stored, viewer)
   const rows = checkRows(request, viewer)
-  const shown = rows.filter(({ look }, index) => index < maxChecks || look.mark !== rowLooks.done.mark)
+  const shown = rows.filter(({ look }, index) => index < maxChecks || look.mark !== marks.good.mark)
   const texts = strings.ready.mailbox
   const about = aboutOf(request, shown)
   return {

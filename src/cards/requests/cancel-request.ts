@@ -68,7 +68,7 @@ export function cancelWhichView(requests: readonly Request[]): ViewOf<typeof can
     return {
       reference,
       displayName: rowTitle(request.details),
-      look: { mark, color, now: false, later: false },
+      look: { mark, color },
       state: strings.state[state].name,
       open: format(strings.list.open, { reference }),
     }

@@ -107,7 +107,7 @@ const rowOf = (request: Request, { mark, color }: Look = looks[shownState(reques
     reference,
     open: format(strings.list.open, { reference }),
     displayName,
-    look: { mark, color, now: false, later: false },
+    look: { mark, color },
   }
 }
 

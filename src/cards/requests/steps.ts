@@ -18,7 +18,7 @@ import {
   withoutAccess,
 } from '../../core/index.ts'
 import { sinceWhat } from '../decisions/stage-texts.ts'
-import { rowLook, rowLooks, shownState } from '../shared/look.ts'
+import { marks, rowLook, shownState } from '../shared/look.ts'
 import { format, keysOf, strings } from '../shared/messages.ts'
 import { problemSentence, reasonText } from '../shared/reasons.ts'
 import { cut, decidedBy, longest, moment, shortName, type Viewer } from '../shared/texts.ts'
@@ -26,10 +26,21 @@ import { cut, decidedBy, longest, moment, shortName, type Viewer } from '../shar
 type StepName = keyof typeof strings.step
 type Note = keyof typeof strings.note
 
+/** The style of a row of progress: the row `now` is bold, the rows `later` are subtle. */
+const stepLook = rowLook.extend({ now: z.boolean(), later: z.boolean() })
+const stepLooks = {
+  done: { ...marks.good, now: false, later: false },
+  now: { ...marks.busy, now: true, later: false },
+  later: { mark: '○', color: 'Default', now: false, later: true },
+  failed: { ...marks.wrong, now: true, later: false },
+  ended: { ...marks.ended, now: true, later: false },
+  never: { ...marks.ended, now: false, later: true },
+} as const satisfies Record<string, z.output<typeof stepLook>>
+
 /** One row of progress: its text, the time of its completion, and a second line. */
 export const stepRow = z.strictObject({
   text: z.string(),
-  look: rowLook,
+  look: stepLook,
   at: z.string(),
   note: z.string(),
 })
@@ -54,28 +65,28 @@ const noteOf = (note: Note, value: string, count = 0): RowFacts => ({
 /** The progress of a request: at most seven rows, of which exactly one is current until the request ends. */
 export function stepRows(request: Request, viewer: Viewer): StepRow[] {
   const at = (when: string | null | undefined): string => (when ? moment(when, viewer, 'day') : '')
-  const sent = row('sent', rowLooks.done, { at: at(request.submittedAt) })
+  const sent = row('sent', stepLooks.done, { at: at(request.submittedAt) })
   const approved = approvedRows(request.approvals, at)
   const end = at(request.finishedAt)
   switch (shownState(request)) {
     case 'pendingApproval':
-      return [sent, ...approved, ...openRows(request.approvals), toMake(request, rowLooks.later), ready('later')]
+      return [sent, ...approved, ...openRows(request.approvals), toMake(request, stepLooks.later), ready('later')]
     case 'rejected': {
       const last = lastDecision(request.approvals)
-      const rejected = row('rejected', rowLooks.failed, { names: last ? decidedBy([last]) : '', at: end })
-      return [sent, ...approved, rejected, toMake(request, rowLooks.never)]
+      const rejected = row('rejected', stepLooks.failed, { names: last ? decidedBy([last]) : '', at: end })
+      return [sent, ...approved, rejected, toMake(request, stepLooks.never)]
     }
     case 'expired':
-      return [sent, ...approved, row('expired', rowLooks.ended, { at: end }), toMake(request, rowLooks.never)]
+      return [sent, ...approved, row('expired', stepLooks.ended, { at: end }), toMake(request, stepLooks.never)]
     case 'cancelled': {
       const names = cut(request.cancelledBy?.displayName ?? '', longest.name)
-      return [sent, ...approved, row(names ? 'cancelledBy' : 'cancelled', rowLooks.ended, { names, at: end })]
+      return [sent, ...approved, row(names ? 'cancelledBy' : 'cancelled', stepLooks.ended, { names, at: end })]
     }
     case 'succeeded': {
       const [name, made] = isForMailbox(request)
         ? (['mailboxCreated', 'create-mailbox'] as const)
         : (['created', 'wait-for-site'] as const)
-      const created = row(name, rowLooks.done, { at: at(finishOf(request, made)) })
+      const created = row(name, stepLooks.done, { at: at(finishOf(request, made)) })
       return [sent, ...approved, created, ready('done', at(request.followUp.at ?? request.finishedAt))]
     }
     case 'failed':
@@ -86,7 +97,7 @@ export function stepRows(request: Request, viewer: Viewer): StepRow[] {
   }
 }
 
-const ready = (look: 'later' | 'done', at = ''): StepRow => row('ready', rowLooks[look], { at })
+const ready = (look: 'later' | 'done', at = ''): StepRow => row('ready', stepLooks[look], { at })
 
 const toMake = (request: Request, look: StepRow['look']): StepRow =>
   row(isForMailbox(request) ? 'createMailbox' : 'create', look)
@@ -100,7 +111,7 @@ function approvedRows(stages: readonly ApprovalStage[], at: (when: string | unde
   const decisions = approvals.flatMap(({ decisions }) => decisions)
   if (decisions.length === 0) return []
   const names = decidedBy(decisions)
-  return [row('approved', rowLooks.done, { names, at: at(lastDecision(approvals)?.at) })]
+  return [row('approved', stepLooks.done, { names, at: at(lastDecision(approvals)?.at) })]
 }
 
 /** The current stage and the later ones. */
@@ -113,9 +124,9 @@ function openRows(stages: readonly ApprovalStage[]): StepRow[] {
     row(stages.length === 1 ? 'approval' : 'approvalOf', look, { number: stage.stage, total, ...facts })
   const later =
     after.length > 2
-      ? [row('moreApprovals', rowLooks.later, { number: after.length })]
-      : after.map((stage) => numbered(stage, rowLooks.later))
-  return [numbered(open, rowLooks.now, ruleNote(open)), ...later]
+      ? [row('moreApprovals', stepLooks.later, { number: after.length })]
+      : after.map((stage) => numbered(stage, stepLooks.later))
+  return [numbered(open, stepLooks.now, ruleNote(open)), ...later]
 }
 
 function ruleNote(stage: ApprovalStage): RowFacts {
@@ -166,7 +177,7 @@ function workRows(request: Request, viewer: Viewer, at: (when: string | undefine
   const rows = groups.map((group) => {
     const { own, open, doing, done } = group
     if (group === now) return currentRow(request, viewer, open, doing)
-    return open ? row(doing, rowLooks.later) : row(done, rowLooks.done, { at: at(own.at(-1)?.finishedAt) })
+    return open ? row(doing, stepLooks.later) : row(done, stepLooks.done, { at: at(own.at(-1)?.finishedAt) })
   })
   const rank = ({ look }: StepRow): number => (look.now ? 1 : look.later ? 2 : 0)
   return rows.toSorted((one, other) => rank(one) - rank(other))
@@ -174,9 +185,9 @@ function workRows(request: Request, viewer: Viewer, at: (when: string | undefine
 
 function currentRow(request: Request, viewer: Viewer, step: RequestStep | undefined, doing: StepName): StepRow {
   const name = step?.name === 'ready-check' && step.status !== 'pending' ? 'check' : doing
-  if (request.status === 'failed') return row(name, rowLooks.failed, problemNote(request, viewer, step))
-  if (lateStep(request)?.problem) return row(name, rowLooks.now, problemNote(request, viewer, step))
-  return row(name, rowLooks.now, step?.name === 'wait-for-site' ? noteOf('settingUp', '') : {})
+  if (request.status === 'failed') return row(name, stepLooks.failed, problemNote(request, viewer, step))
+  if (lateStep(request)?.problem) return row(name, stepLooks.now, problemNote(request, viewer, step))
+  return row(name, stepLooks.now, step?.name === 'wait-for-site' ? noteOf('settingUp', '') : {})
 }
 
 /** The reason is never cut, because an admin needs all of it. */

@@ -9,8 +9,8 @@ export const look = z.strictObject({
 })
 export type Look = z.output<typeof look>
 
-/** The style of a progress row: the row `now` is bold, the rows `later` are subtle. */
-export const rowLook = look.omit({ band: true }).extend({ now: z.boolean(), later: z.boolean() })
+/** The mark of a row and its colour. */
+export const rowLook = look.omit({ band: true })
 export type RowLook = z.output<typeof rowLook>
 
 export const looks: Readonly<Record<RequestState, Look>> = {
@@ -24,23 +24,12 @@ export const looks: Readonly<Record<RequestState, Look>> = {
   cancelled: { mark: '–', color: 'Default', band: 'emphasis' },
 }
 
-export const rowLooks = {
-  done: { mark: '✓', color: 'Good', now: false, later: false },
-  now: { mark: '●', color: 'Accent', now: true, later: false },
-  later: { mark: '○', color: 'Default', now: false, later: true },
-  failed: { mark: '✕', color: 'Attention', now: true, later: false },
-  warning: { mark: '!', color: 'Attention', now: true, later: false },
-  ended: { mark: '–', color: 'Default', now: true, later: false },
-  never: { mark: '–', color: 'Default', now: false, later: true },
-} as const satisfies Record<string, RowLook>
-
-/** The marks of rows outside the progress. They are neither bold nor subtle. */
 export const marks = {
-  good: rowLooks.done,
-  busy: { ...rowLooks.now, now: false },
-  attention: { ...rowLooks.warning, now: false },
-  wrong: { ...rowLooks.failed, now: false },
-  ended: { ...rowLooks.ended, now: false },
+  good: { mark: '✓', color: 'Good' },
+  busy: { mark: '●', color: 'Accent' },
+  attention: { mark: '!', color: 'Attention' },
+  wrong: { mark: '✕', color: 'Attention' },
+  ended: { mark: '–', color: 'Default' },
 } as const satisfies Record<string, RowLook>
 
 export const plain: Look = { mark: '', color: 'Default', band: 'emphasis' }
