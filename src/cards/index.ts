@@ -54,7 +54,6 @@ export type { CardJson, HelpFor, Viewer } from './shared/index.ts'
 export {
   type Catalogue,
   catalogues,
-  commandName,
   hasAdminLine,
   languageOf,
   reasonText,

@@ -16,9 +16,9 @@ export interface Removals {
   /**
    * Finds resources of earlier trials by the beginning of their names. Omits those that the tenant does not list yet.
    */
-  find(prefix: string, signal?: AbortSignal): Promise<Remain[]>
+  find(prefix: string): Promise<Remain[]>
   /** Removes one resource. Returns false when the tenant does not know it. */
-  remove(remain: Omit<Remain, 'name'>, signal?: AbortSignal): Promise<boolean>
+  remove(remain: Omit<Remain, 'name'>): Promise<boolean>
 }
 
 const group = z.object({ id: z.guid(), displayName: z.string() })
@@ -38,48 +38,49 @@ export function createRemovals({
   exchange,
 }: Services & { readonly call: CallService }): Removals {
   const { root } = graph
-  async function groups(prefix: string, signal?: AbortSignal): Promise<Remain[]> {
+  async function groups(prefix: string): Promise<Remain[]> {
     const $filter = [prefix, `SPO-${prefix}`].map((one) => `startswith(displayName,${quoted(one)})`).join(' or ')
     const url = `${root}/groups${query({ $filter, $select: fieldsOf<Group>('id', 'displayName') })}`
-    const found = await graph.list(url, group, because('findingCheckGroups'), signal)
+    const found = await graph.list(url, group, because('findingCheckGroups'))
     return found.map(({ id, displayName: name }) => ({ of: 'group', id, name }))
   }
-  async function sites(prefix: string, signal?: AbortSignal): Promise<Remain[]> {
+  async function sites(prefix: string): Promise<Remain[]> {
     const url = `${root}/sites${query({ search: `${prefix}*`, $select: 'id,webUrl' })}`
-    const found = await graph.list(url, site, because('findingCheckSites'), signal)
+    const found = await graph.list(url, site, because('findingCheckSites'))
     return found.flatMap(({ id, webUrl }): Remain[] => {
       const name = sharePoint.aliasOf(webUrl) ?? ''
       return name.startsWith(prefix) ? [{ of: 'site', id, name }] : []
     })
   }
-  async function mailboxes(prefix: string, signal?: AbortSignal): Promise<Remain[]> {
+  async function mailboxes(prefix: string): Promise<Remain[]> {
     const Filter = `Name -like '${prefix}*'`
-    const found = await exchange.read('Get-Mailbox', { Filter }, mailbox, signal && { signal })
+    const found = await exchange.read('Get-Mailbox', { Filter }, mailbox)
     return found.map(({ Guid: id, Name: name }) => ({ of: 'mailbox', id, name }))
   }
   return {
-    async find(prefix, signal) {
+    async find(prefix) {
       if (!/^[a-z-]{10,40}$/.test(prefix)) throw new TypeError('The mark of a trial has small letters and hyphens.')
-      const all = await Promise.all([groups(prefix, signal), sites(prefix, signal), mailboxes(prefix, signal)])
+      const all = await Promise.all([groups(prefix), sites(prefix), mailboxes(prefix)])
       return all.flat()
     },
-    async remove({ of, id }, signal) {
-      if (of === 'mailbox') return removeMailbox(id, signal)
-      if (of === 'site') return removeSite(id, signal)
+    async remove({ of, id }) {
+      if (of === 'mailbox') return removeMailbox(id)
+      if (of === 'site') return removeSite(id)
       const url = `${root}/groups/${segment(id)}`
       const purpose = because('deletingCheckGroup')
-      return (await call({ method: 'DELETE', url, purpose, accept: [404], ...(signal && { signal }) })).status !== 404
+      return (await call({ method: 'DELETE', url, purpose, accept: [404] })).status !== 404
     },
   }
 
-  async function removeSite(id: string, signal: AbortSignal = new AbortController().signal): Promise<boolean> {
+  async function removeSite(id: string): Promise<boolean> {
+    const { signal } = new AbortController()
     const known = URL.canParse(id) ? (await sharePoint.creationStatus(id, signal)).SiteId : id
-    return known !== '' && sharePoint.removeSite(known, signal)
+    return known !== '' && sharePoint.removeSite(known)
   }
-  async function removeMailbox(id: string, signal?: AbortSignal): Promise<boolean> {
-    const [known] = await exchange.read('Get-Mailbox', { Identity: id }, z.unknown(), signal && { signal })
+  async function removeMailbox(id: string): Promise<boolean> {
+    const [known] = await exchange.read('Get-Mailbox', { Identity: id }, z.unknown())
     if (known === undefined) return false
-    await exchange.write('Remove-Mailbox', { Identity: id, Confirm: false }, signal && { signal })
+    await exchange.write('Remove-Mailbox', { Identity: id, Confirm: false })
     return true
   }
 }

@@ -6,8 +6,9 @@ import type { requestView } from '../../src/core/index.ts'
 import { routes } from '../../src/http/index.ts'
 import type { accepted } from '../../src/http/routes/requests/index.ts'
 import type { templateForAdmins } from '../../src/http/routes/templates/index.ts'
-import { templates, tokenFor, withService } from '../support/service.ts'
+import { templates, withService } from '../support/service.ts'
 import { people } from '../support/teams-user.ts'
+import { tokenFor } from '../support/tenant-control.ts'
 
 const withApproval = {
   displayName: 'Apollo',

@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { graphClient } from '../support/graph-client.ts'
 import { caller, siteView } from '../support/rest-caller.ts'
-import { templates, tokenFor, withService } from '../support/service.ts'
+import { templates, withService } from '../support/service.ts'
 import { people } from '../support/teams-user.ts'
+import { tokenFor } from '../support/tenant-control.ts'
 import { until } from '../support/until.ts'
 
 /** The record in the API document ("Provisioned group record"). */

@@ -6,6 +6,7 @@ import { checkTenant, type ExitCode } from '../../src/app/check/command.ts'
 import { type CheckReport, checkReport } from '../../src/app/check/report.ts'
 import { startSimulator } from '../../src/simulator/index.ts'
 import { prepareTenant } from './prepared-tenant.ts'
+import { control } from './tenant-control.ts'
 
 /** The group of the organisation's admins, and an app of its catalogue. */
 export const adminsGroup = '22222222-bbbb-4bbb-8bbb-000000000002'
@@ -42,17 +43,7 @@ export async function startChecked() {
     ...{ MICROSOFT_APP_ID: '0c0ffee0-5555-4555-8555-000000000001', MICROSOFT_APP_PASSWORD: botSecret },
     MICROSOFT_APP_PASSWORD_EXPIRES: '2040-01-01',
   }
-  const control = async (method: string, path: string, body?: object): Promise<Record<string, never>> => {
-    const headers = { 'content-type': 'application/json' }
-    const response = await fetch(`${url}/control/${path}`, {
-      method,
-      headers,
-      ...(body && { body: JSON.stringify(body) }),
-    })
-    if (!response.ok) throw new Error(`control/${path}: ${response.status} ${await response.text()}`)
-    const text = await response.text()
-    return text === '' ? {} : JSON.parse(text)
-  }
+  const tell = (method: string, path: string, body?: object) => control(url, method, path, body)
   const file = (name: string, content: string): string => {
     const path = join(folder, name)
     writeFileSync(path, content)
@@ -79,7 +70,7 @@ export async function startChecked() {
     simulator,
     folder,
     run,
-    control,
+    control: tell,
     file,
     usual,
     /** Runs the command with `--json`. */
@@ -94,9 +85,9 @@ export async function startChecked() {
     },
     async heal() {
       answer = undefined
-      await control('DELETE', 'faults')
-      await control('DELETE', 'tenant')
-      await control('DELETE', 'consents')
+      await tell('DELETE', 'faults')
+      await tell('DELETE', 'tenant')
+      await tell('DELETE', 'consents')
     },
     async close() {
       await simulator.close()

@@ -7,8 +7,8 @@ import samples from '../../src/simulator/tenant/templates.json' with { type: 'js
 import { startConnector } from './connector.ts'
 import { emptyStore } from './database.ts'
 import { type ProductProcess, startProduct } from './process.ts'
-import { tokenFor } from './service.ts'
 import { people, scopes, TeamsUser } from './teams-user.ts'
+import { control, tokenFor } from './tenant-control.ts'
 
 /** The objects in the simulated tenant for one request, read from its own file. */
 export interface Made {
@@ -56,15 +56,6 @@ async function open() {
   let service: ProductProcess | undefined
   let posting: Promise<string> | undefined
 
-  const control = async (method: string, path: string, body?: object): Promise<Record<string, unknown>> => {
-    const headers = { 'content-type': 'application/json' }
-    const response = await fetch(`${tenantUrl}/control/${path}`, {
-      method,
-      ...(body && { headers, body: JSON.stringify(body) }),
-    })
-    if (!response.ok) throw new Error(`control/${path}: ${response.status} ${await response.text()}`)
-    return response.status === 204 ? {} : ((await response.json()) as Record<string, unknown>)
-  }
   return {
     connector,
     dana: new TeamsUser(() => url, connector, people.dana),
@@ -94,10 +85,10 @@ async function open() {
       if (!response.ok) throw new Error(`GET ${path}: ${response.status} ${await response.text()}`)
       return (await response.json()) as Record<string, unknown>
     },
-    fault: (fault: Record<string, unknown>) => control('POST', 'faults', { count: 1, ...fault }),
+    fault: (fault: Record<string, unknown>) => control(tenantUrl, 'POST', 'faults', { count: 1, ...fault }),
     async healthy() {
       connector.healthy()
-      await control('DELETE', 'faults')
+      await control(tenantUrl, 'DELETE', 'faults')
     },
     made: (requestId: string, displayName: string, alias: string) =>
       madeIn(join(tenantDir, 'simulator.sqlite'), requestId, displayName, alias),

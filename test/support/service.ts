@@ -10,6 +10,7 @@ import { type LentStore, lendStore } from './database.ts'
 import { certificate } from './microsoft365.ts'
 import { prepareTenant } from './prepared-tenant.ts'
 import { people, scopes, TeamsUser } from './teams-user.ts'
+import { control, tokenFor } from './tenant-control.ts'
 
 export const templates = {
   projectSite: '4f6b1f0a-6f0e-4d0e-9a55-0d6f3a1f7c11',
@@ -217,21 +218,4 @@ function untilClosed(database: Database): Database {
       isClosed = true
     },
   }
-}
-
-/** Returns a user token of the simulated tenant. */
-export async function tokenFor(simulatorUrl: string, userId: string, scope: string): Promise<string> {
-  const answer = (await control(simulatorUrl, 'POST', 'token', { userId, scope })) as { access_token: string }
-  return answer.access_token
-}
-
-async function control(simulatorUrl: string, method: string, path: string, body?: object): Promise<unknown> {
-  const response = await fetch(`${simulatorUrl}/control/${path}`, {
-    method,
-    headers: { 'content-type': 'application/json' },
-    ...(body && { body: JSON.stringify(body) }),
-  })
-  if (!response.ok) throw new Error(`control/${path}: ${response.status} ${await response.text()}`)
-  const text = await response.text()
-  return text === '' ? undefined : JSON.parse(text)
 }

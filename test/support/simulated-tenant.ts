@@ -6,6 +6,7 @@ import type { Microsoft365Options } from '../../src/microsoft365/index.ts'
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/index.ts'
 import { connectTo, kim } from './microsoft365.ts'
 import { prepareTenant } from './prepared-tenant.ts'
+import { control } from './tenant-control.ts'
 
 export interface ObservedCall {
   operation: string
@@ -31,15 +32,7 @@ export async function startTenant(
     exchangeSettleSeconds: 0,
     ...options,
   })
-  const control = async (method: string, path: string, body?: object): Promise<unknown> => {
-    const headers = { 'content-type': 'application/json' }
-    const response = await fetch(`${simulator.url}/control/${path}`, {
-      method,
-      ...(body && { headers, body: JSON.stringify(body) }),
-    })
-    if (!response.ok) throw new Error(`control/${path}: ${response.status} ${await response.text()}`)
-    return response.status === 204 ? undefined : response.json()
-  }
+  const tell = (method: string, path: string, body?: object) => control(simulator.url, method, path, body)
   return {
     simulator,
     ...connectTo(simulator.url, connection),
@@ -55,13 +48,13 @@ export async function startTenant(
       skip?: number
       inner?: string
       ran?: boolean
-    }) => control('POST', 'faults', { count: 1, ...fault }),
+    }) => tell('POST', 'faults', { count: 1, ...fault }),
     /** Changes the modes of the tenant. */
-    modes: (changes: object) => control('POST', 'tenant', changes),
-    forgetCalls: () => control('DELETE', 'calls'),
-    healthy: () => control('DELETE', 'faults'),
+    modes: (changes: object) => tell('POST', 'tenant', changes),
+    forgetCalls: () => tell('DELETE', 'calls'),
+    healthy: () => tell('DELETE', 'faults'),
     async calls(): Promise<ObservedCall[]> {
-      const answer = await control('GET', 'calls')
+      const answer = await tell('GET', 'calls')
       const list = Array.isArray(answer) ? answer : Reflect.get(Object(answer), 'value')
       return Array.isArray(list) ? list : []
     },

@@ -6,8 +6,9 @@ import { createClient } from '../../src/client/index.ts'
 import { emptyStore } from '../support/database.ts'
 import { type ProductProcess, startProduct } from '../support/process.ts'
 import { madeIn } from '../support/processes.ts'
-import { templates, tokenFor } from '../support/service.ts'
+import { templates } from '../support/service.ts'
 import { people, scopes } from '../support/teams-user.ts'
+import { tokenFor } from '../support/tenant-control.ts'
 
 /** Number of rooms; `npm run test:batch` requests 200, with the default rate limits. */
 const rooms = Number(process.env['BATCH_ROOMS'] ?? 20)

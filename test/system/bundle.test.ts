@@ -12,9 +12,9 @@ import { administrator } from '../support/administrator.ts'
 import { publishApp } from '../support/app-packages.ts'
 import { bareEnvironment } from '../support/bare-environment.ts'
 import { type ProductProcess, startProduct } from '../support/process.ts'
-import { tokenFor } from '../support/service.ts'
 import { consent } from '../support/simulator.ts'
 import { people, scopes } from '../support/teams-user.ts'
+import { tokenFor } from '../support/tenant-control.ts'
 import { until } from '../support/until.ts'
 
 const build = fileURLToPath(new URL('../../deploy/build.ts', import.meta.url))

@@ -21,7 +21,9 @@ const write = (more: readonly string[] = [], around: Parameters<Checked['run']>[
 /** Calls Graph as an application. */
 async function graph(path: string, method = 'GET', body?: object) {
   const scope = 'https://graph.microsoft.com/.default'
-  const token = String(Reflect.get(await checked.control('POST', 'token', { appOnly: true, scope }), 'access_token'))
+  const token = String(
+    Reflect.get(Object(await checked.control('POST', 'token', { appOnly: true, scope })), 'access_token'),
+  )
   const response = await fetch(`${checked.simulator.url}/v1.0/${path}`, {
     method,
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },

@@ -4,10 +4,11 @@ import { textOf } from '../support/cards.ts'
 import type { ShownActivity } from '../support/connector.ts'
 import { isShort, linkOf } from '../support/journey.ts'
 import { siteView } from '../support/rest-caller.ts'
-import { type Service, templates, tokenFor, withService } from '../support/service.ts'
+import { type Service, templates, withService } from '../support/service.ts'
 import { jobsDone } from '../support/settled.ts'
 import { opens } from '../support/site-request.ts'
 import type { TeamsUser } from '../support/teams-user.ts'
+import { tokenFor } from '../support/tenant-control.ts'
 import { until } from '../support/until.ts'
 
 const webhookSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`

@@ -7,10 +7,11 @@ import { readConfig } from '../../src/app/config.ts'
 import { type App, createApp } from '../../src/app/index.ts'
 import { type Connector, startConnector } from '../support/connector.ts'
 import { serverUrl } from '../support/database.ts'
-import { templates, tokenFor } from '../support/service.ts'
+import { templates } from '../support/service.ts'
 import { opens } from '../support/site-request.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import { people, scopes, TeamsUser } from '../support/teams-user.ts'
+import { tokenFor } from '../support/tenant-control.ts'
 import { until } from '../support/until.ts'
 
 /** Maximum time for an answer. Milliseconds. */

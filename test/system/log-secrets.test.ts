@@ -11,8 +11,9 @@ import { bareEnvironment } from '../support/bare-environment.ts'
 import { startConnector } from '../support/connector.ts'
 import { botAppId, connectorUrl, withConnectorKeys } from '../support/connector-keys.ts'
 import { emptyStore } from '../support/database.ts'
-import { templates, tokenFor } from '../support/service.ts'
+import { templates } from '../support/service.ts'
 import { people, scopes, TeamsUser } from '../support/teams-user.ts'
+import { tokenFor } from '../support/tenant-control.ts'
 
 /** Returns a text that occurs nowhere else. */
 const canary = (what: string): string => `canary${what}${randomBytes(8).toString('hex')}`

@@ -7,8 +7,9 @@ import { type App, createApp } from '../../src/app/index.ts'
 import { migrate, openDatabase } from '../../src/store/index.ts'
 import { type Connector, startConnector } from '../support/connector.ts'
 import { emptyStore, newDatabaseUrl } from '../support/database.ts'
-import { templates, tokenFor } from '../support/service.ts'
+import { templates } from '../support/service.ts'
 import { people, scopes, TeamsUser } from '../support/teams-user.ts'
+import { tokenFor } from '../support/tenant-control.ts'
 import { until } from '../support/until.ts'
 
 describe('a move from the embedded store to a server', { timeout: 60_000 }, () => {

@@ -5,8 +5,9 @@ import { goodTemplate, ids, mailbox, secret, site, tiedInTemplate, webhook } fro
 import { type Endpoint, figuresLine, isLongRun, run, wire, writeSeenAnswers } from '../support/mutation-run.ts'
 import type { JsonObject } from '../support/mutations.ts'
 import { caller } from '../support/rest-caller.ts'
-import { templates, tokenFor, withService } from '../support/service.ts'
+import { templates, withService } from '../support/service.ts'
 import { people, scopes } from '../support/teams-user.ts'
+import { tokenFor } from '../support/tenant-control.ts'
 
 /** All of these people have to approve, so no requested resource is ever created. */
 const approval = {

@@ -9,9 +9,10 @@ import { type Connector, startConnector } from '../support/connector.ts'
 import { newDatabaseUrl } from '../support/database.ts'
 import { madeIn } from '../support/processes.ts'
 import { type ReplicaSet, startReplicas, startTenant } from '../support/replica-set.ts'
-import { templates, tokenFor } from '../support/service.ts'
+import { templates } from '../support/service.ts'
 import { opens } from '../support/site-request.ts'
 import { people, scopes, TeamsUser } from '../support/teams-user.ts'
+import { tokenFor } from '../support/tenant-control.ts'
 import { seconds, until } from '../support/until.ts'
 
 type Who = keyof typeof people

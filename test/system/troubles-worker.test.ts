@@ -12,8 +12,9 @@ import { newDatabaseUrl } from '../support/database.ts'
 import { type ProductProcess, startProduct } from '../support/process.ts'
 import { quickWatch } from '../support/quick-watch.ts'
 import { startTenant } from '../support/replica-set.ts'
-import { templates, tokenFor, withService } from '../support/service.ts'
+import { templates, withService } from '../support/service.ts'
 import { people, scopes, TeamsUser } from '../support/teams-user.ts'
+import { tokenFor } from '../support/tenant-control.ts'
 import { seconds, until } from '../support/until.ts'
 
 const titles = (card: object): unknown[] => actionsOf(card as Record<string, unknown>).map(({ title }) => title)
