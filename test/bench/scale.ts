@@ -22,7 +22,7 @@ export interface ScaleSizes {
   readonly batches: BatchLoad
   readonly replicas: ReplicaLoad
 }
-export const wholeScale: ScaleSizes = {
+const wholeScale: ScaleSizes = {
   rounds: 200,
   templates: 100,
   chats: 10_000,
@@ -43,12 +43,20 @@ const bothSizes = ['small', 'large'] as const
 const inEnglish = (count: number): string => count.toLocaleString('en')
 
 /** Measures a large installation next to a small one, with a PostgreSQL server. The same calls alternate. */
-export async function scalePart(places: Places, sizes: ScaleSizes = wholeScale): Promise<PartReport> {
+export async function scalePart(places: Places): Promise<PartReport> {
   const rows: Row[] = []
-  for (const part of [templateRows, chatRows, peopleRows, batchRows, replicaRows])
-    rows.push(...(await part(places, sizes)))
+  for (const measure of Object.values(scaleMeasures)) rows.push(...(await measure(places, wholeScale)))
   return { rows, charts: {} }
 }
+
+/** The measurements of the part `scale`, in their order. */
+export const scaleMeasures = {
+  templates: templateRows,
+  chats: chatRows,
+  people: peopleRows,
+  batches: batchRows,
+  replicas: replicaRows,
+} satisfies Record<string, (places: Places, sizes: ScaleSizes) => Promise<Row[]>>
 
 /** Measures many templates of full size: choosing one, its form, the list by REST, the start and the memory. */
 async function templateRows(places: Places, { templates, rounds }: ScaleSizes): Promise<Row[]> {

@@ -217,6 +217,28 @@ describe('many writers to chats at the same time', () => {
     await pace.forgetOld()
     expect(await write()).toBe('written')
   })
+
+  it('that replace others ask again soon, because those leave the line', async () => {
+    let now = 0
+    const chats = createPacedChats(
+      chatPaceInMemory(() => now),
+      silent,
+    )
+    const write = (what: string, instead?: readonly string[]) =>
+      chats.write('chat', { ...one(what, 'first'), instead }, async () => 'written', noHold)
+    for (let count = 0; count < 45; count += 1) {
+      await write(`message ${count}`)
+      now += 400
+    }
+    const putOff = async (...message: Parameters<typeof write>) => {
+      const error = await write(...message).catch((thrown: unknown) => thrown)
+      return error instanceof PutOff ? error.putOffMilliseconds : undefined
+    }
+    expect(await putOff('one')).toBeGreaterThan(10_000)
+    expect(await putOff('two', ['one'])).toBe(2000)
+    now += 12_001
+    expect(await write('two', ['one'])).toBe('written')
+  })
 })
 
 describe('an answer of a turn', () => {

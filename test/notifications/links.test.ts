@@ -164,6 +164,33 @@ describe('the links of many requests of one person', () => {
       ).toBeLessThanOrEqual(count)
   })
 
+  it('join a bundle that waits, and arrive on its card', async () => {
+    const [first, ...others] = await several(3)
+    const order = await bundleFor(first)
+    const later = await several(5)
+    const { system } = at()
+    for (const request of later)
+      await expect(system.deliverCard(crowdedChat(), ready(request), 1)).rejects.toThrow('full')
+    expect(await bundles()).toHaveLength(1)
+    await system.deliverCard(crowdedChat(), order, 1)
+    expect(messages).toHaveLength(1)
+    for (const request of [first, ...others, ...later]) expect(request && withLink(request)).toHaveLength(1)
+    await work(later.map((request) => deliver(ready(request))))
+    expect(messages).toHaveLength(1)
+  })
+
+  it('start another bundle when those that wait are full', async () => {
+    const order = await bundleFor((await several(mostLinks))[0])
+    const [one, other] = await several(2)
+    if (!one || !other) throw new Error('no request was stored')
+    await at().system.deliverCard(crowdedChat(), ready(one), 1)
+    const another = (await bundles()).filter((bundle) => JSON.stringify(bundle) !== JSON.stringify(order))
+    expect(another).toHaveLength(1)
+    await work([order, ...another].map(deliver))
+    expect([one, other].map((request) => withLink(request).length)).toEqual([1, 1])
+    expect(messages).toHaveLength(2)
+  })
+
   it('are not lost and not sent again when each job runs twice', async () => {
     const requests = await several(100)
     await work(requests.map((request) => deliver(ready(request))))

@@ -134,6 +134,7 @@ export function storeInMemory(): Pick<
       dropBundle: async () => [],
       ofPerson: async () => [],
       unsentLinks: async () => [],
+      roomInBundles: async () => 0,
     },
     jobs: { enqueue: async () => undefined, dueAt: async () => new Map() },
     conversations: {

@@ -7,7 +7,7 @@ import type { Places } from '../bench/places.ts'
 import { readNames } from '../bench/reads.ts'
 import { compareWithRecord, record } from '../bench/record.ts'
 import { writeReport } from '../bench/report.ts'
-import { scalePart } from '../bench/scale.ts'
+import { scaleMeasures } from '../bench/scale.ts'
 import { startService } from '../bench/service.ts'
 import { startsPart } from '../bench/starts.ts'
 import { measureTurns } from '../bench/turns.ts'
@@ -77,12 +77,18 @@ describe('the bench at its smallest scale', () => {
     expect(charts['flood']?.chart.panels).toHaveLength(2)
   })
 
-  it('measures a large installation next to a small one', { timeout: 240_000 }, async () => {
-    const { rows } = await scalePart(places, {
+  it.each([
+    ['templates', 8],
+    ['chats', 3],
+    ['people', 5],
+    ['batches', 5],
+    ['replicas', 6],
+  ] as const)('measures a large installation next to a small one: %s', { timeout: 240_000 }, async (name, count) => {
+    const rows = await scaleMeasures[name](places, {
       ...{ rounds: 1, templates: 6, chats: 5, people: 2000, batches: { senders: 2, rows: 2, quiet: 1 } },
       replicas: { replicas: 2, rounds: 1, calls: 2, callers: 2 },
     })
-    expect(rows).toHaveLength(27)
+    expect(rows).toHaveLength(count)
     for (const [, ours, floor, ratios] of rows)
       for (const number of [ours, floor, ratios].flatMap(numbersIn)) expect(number).toBeGreaterThan(0)
   })

@@ -61,6 +61,12 @@ const spacing = 2000 / 6
 const patience = 10_000
 
 /**
+ * A message that replaces others asks again after this time, in milliseconds. Its turn comes earlier than was expected when cards
+ * that wait before it become links of a bundle.
+ */
+const bundleAsksAgain = 2000
+
+/**
  * One message to a chat. `what` identifies it; `instead` names waiting messages that it replaces; `isShort`: an update that shrinks
  * a card to one line.
  */
@@ -151,7 +157,10 @@ export function createPacedChats(store: ChatPaceStore, log: Pick<Log, 'warn'>) {
       holdOf: (error: unknown) => number,
     ): Promise<T> {
       const entry = await store.change(conversationId, (traffic, now) => enter(traffic, now, message))
-      if ('wait' in entry) throw new PutOff('the chat reached its message limit', entry.wait)
+      if ('wait' in entry) {
+        const wait = message.instead ? Math.min(entry.wait, bundleAsksAgain) : entry.wait
+        throw new PutOff('the chat reached its message limit', wait)
+      }
       let hold = 0
       try {
         return await call()

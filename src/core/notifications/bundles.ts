@@ -18,8 +18,11 @@ export interface LinksNotice {
   readonly requests: readonly Request[]
 }
 
-/** A link must arrive within 10 seconds of its end. In milliseconds, without the time of the work itself. */
-const linkWithin = 7500
+/**
+ * A link that would arrive later after its end, in milliseconds, is bundled with others. Links must arrive within 10 seconds. Single
+ * cards that wait longer use up the room of the chat, so that later links come too late.
+ */
+const linkWithin = 3000
 /** Requests that ended this long before a delayed link belong to the same bundle, in milliseconds. */
 const sameBundle = 3_600_000
 /** The most links of one card, because Teams limits the size of a card. More links come as several cards. */
@@ -48,7 +51,8 @@ export async function waitingNotice(
 
 /**
  * Replaces ready cards that the limits of their chat would delay too long with one card that has their links. Returns
- * whether this request is one of them. A card that can wait for its turn, or is the only one, is not replaced.
+ * whether this request is one of them. A card that can wait for its turn, or is the only one, is not replaced. Nor is one
+ * that has room in a bundle that waits: {@link fillBundle} adds it.
  */
 export async function bundleLinks(
   { ports }: SystemContext<NotificationPorts>,
@@ -60,23 +64,64 @@ export async function bundleLinks(
   const endedAt = followUp.at === undefined ? now : Date.parse(followUp.at)
   if (now + putOffMilliseconds - endedAt <= linkWithin) return false
   const since = new Date(Math.min(endedAt, now - sameBundle))
-  const key = 'outcome:succeeded'
   const store = async () => {
     const due = await ports.sentCards.unsentLinks({ tenantId, personId, since, most: mostLinks })
+    if (due.length <= (await ports.sentCards.roomInBundles({ tenantId, personId, since, most: mostLinks })))
+      return false
     // A full list of older links may leave out this request. Its own card comes no more, so the bundle has its link.
     const ids = [requestId, ...due.filter((id) => id !== requestId)].slice(0, mostLinks)
-    // Each bundle has its own id: the same requests may be due again after a refusal of the chat.
-    const bundleId = randomUUID()
-    const card = { personId, key, conversationId, activityId: null, state: 'bundled', bundleId } as const
-    const bundled = await ports.sentCards.bundle(ids.map((id) => ({ ...card, requestId: id })))
+    const bundled = await orderBundle(ports, { tenantId, personId, conversationId }, ids)
     if (bundled.length < 2 || !bundled.includes(requestId)) throw new TooFew()
-    await ports.jobs.enqueue([noticeOrder(tenantId, personId, `links:${bundleId}`)])
     return true
   }
   return ports.work.transaction(store).catch((error: unknown) => {
     if (error instanceof TooFew) return false
     throw error
   })
+}
+
+/** Orders one card with the links of these requests. Returns those that no other card has. */
+async function orderBundle(
+  ports: NotificationPorts,
+  { tenantId, personId, conversationId }: Pick<Conversation, 'tenantId' | 'personId' | 'conversationId'>,
+  requestIds: readonly string[],
+): Promise<string[]> {
+  // Each bundle has its own id: the same requests may be due again after a refusal of the chat.
+  const bundleId = randomUUID()
+  const bundled = await ports.sentCards.bundle(linkCards(requestIds, { personId, conversationId, bundleId }))
+  await ports.jobs.enqueue([noticeOrder(tenantId, personId, `links:${bundleId}`)])
+  return bundled
+}
+
+/** Returns the records of ready cards that a bundle replaces. */
+const linkCards = (
+  requestIds: readonly string[],
+  { personId, conversationId, bundleId }: Pick<SentCard, 'personId' | 'conversationId' | 'bundleId'>,
+): SentCard[] =>
+  requestIds.map((requestId) => {
+    const record = { requestId, personId, key: 'outcome:succeeded', conversationId, activityId: null } as const
+    return { ...record, state: 'bundled', ...(bundleId !== undefined && { bundleId }) }
+  })
+
+/**
+ * Adds the links that are due now to a bundle that is about to be sent. Without this, each of them would start a bundle of its
+ * own while this one waited. Links that do not fit are the next bundle.
+ */
+export async function fillBundle(
+  context: SystemContext<NotificationPorts>,
+  { tenantId, personId, notice }: NoticeOrder,
+): Promise<void> {
+  const { ports } = context
+  const bundled = await bundledIn(context, { notice })
+  const [first] = bundled
+  if (!first) return
+  const since = new Date(ports.clock.now().getTime() - sameBundle)
+  const room = Math.max(0, mostLinks - bundled.length)
+  const due = await ports.sentCards.unsentLinks({ tenantId, personId, since, most: room + mostLinks })
+  await ports.sentCards.bundle(linkCards(due.slice(0, room), first))
+  const rest = due.slice(room)
+  const inOthers = await ports.sentCards.roomInBundles({ tenantId, personId, since, most: mostLinks })
+  if (rest.length > Math.max(1, inOthers)) await orderBundle(ports, { ...first, tenantId }, rest)
 }
 
 /** Returns the cards that a notice replaces; none for a notice that replaces no cards. */

@@ -15,8 +15,11 @@ export interface Card {
   readonly name: string
   /** The record that it is on its way or sent; absent: neither. */
   sent(): Promise<Pick<SentCard, 'state' | 'updatedAt' | 'job'> | undefined>
-  /** Writes the record before the card is sent; false when there is one already, so that only one of two jobs sends. */
-  claim(conversation: Conversation): Promise<boolean>
+  /**
+   * Writes the record before the card is sent, and returns the content to send. Undefined: there is a record already, so that
+   * only one of two jobs sends.
+   */
+  claim(conversation: Conversation, content: CardContent): Promise<CardContent | undefined>
   /** Stores that this job sends it from now on; false: another job sends it, or has sent it. */
   takeOver(change: Omit<SenderChange, 'to'>): Promise<boolean>
   /** Deletes this job's record of a card that certainly did not arrive. Keeps that of a card which a later attempt has sent. */

@@ -71,10 +71,11 @@ export async function deliverCard(
       throw new PutOff(`another job sends the card ${card.name}`, otherJobCheck)
   }
   if (before && (await card.updateInstead(conversation))) return
-  const content = await card.content()
+  const known = await card.content()
   // Without this record, a later job may send the card when there is something to show again.
-  if (!content) return before && card.release()
-  if (!before && !(await card.claim(conversation))) return
+  if (!known) return before && card.release()
+  const content = before ? known : await card.claim(conversation, known)
+  if (!content) return
   const result = await outbox
     .send(conversation, content, card.name, await card.place())
     .catch(async (error: unknown) => {
@@ -121,8 +122,10 @@ async function cardOf(
       await sentCards.remove(requestId, personId, key)
       return undefined
     },
-    claim: (conversation) =>
-      sentCards.claim({ ...recordIn(conversation, 'sending', null), ...(job !== undefined && { job }) }),
+    async claim(conversation, content) {
+      const record = { ...recordIn(conversation, 'sending', null), ...(job !== undefined && { job }) }
+      return (await sentCards.claim(record)) ? content : undefined
+    },
     takeOver: (change) => sentCards.takeOver({ requestId, personId, key }, { ...change, to: job }),
     release: () => sentCards.release({ requestId, personId, key }, job),
     keep: (conversation, result) =>

@@ -3,7 +3,15 @@ import { erasureNotice, readRetentionNotice } from '../privacy/index.ts'
 
 import { isDirectoryAway, noticeSubject, type SystemContext } from '../shared/index.ts'
 import { batchCardOf, batchReached, batchUndelivered, isBatchContent, newBatchContent } from './batch-cards.ts'
-import { bundledIn, nameInLine, refreshBundled, refuseBundle, requestsOfBundle, waitingNotice } from './bundles.ts'
+import {
+  bundledIn,
+  fillBundle,
+  nameInLine,
+  refreshBundled,
+  refuseBundle,
+  requestsOfBundle,
+  waitingNotice,
+} from './bundles.ts'
 import type { Card } from './card.ts'
 import { readDigestNotice } from './digest.ts'
 import { readHealthNotice } from './health-watch.ts'
@@ -23,7 +31,10 @@ export function noticeOf(context: SystemContext<NotificationPorts>, order: Notic
     tenantId: order.tenantId,
     name: order.notice,
     sent: () => notices.find(order),
-    claim: () => notices.claim(order, job),
+    async claim(_, content) {
+      if (kind === 'links') return claimBundle(context, order, job)
+      return (await notices.claim(order, job)) ? content : undefined
+    },
     takeOver: (change) => notices.takeOver(order, { ...change, to: job }),
     release: () => notices.release(order, job),
     async keep(_, result) {
@@ -91,6 +102,18 @@ async function noticeContent(
       return newBatchContent(context, order, subject)
   }
 }
+
+/** Claims the card of a bundle, and returns its links with those that are due now. */
+const claimBundle = (
+  context: SystemContext<NotificationPorts>,
+  order: NoticeOrder,
+  job: string | undefined,
+): Promise<NoticeContent | undefined> =>
+  context.ports.work.transaction(async () => {
+    if (!(await context.ports.notices.claim(order, job))) return undefined
+    await fillBundle(context, order)
+    return linksNotice(context, order)
+  })
 
 /** The links of a bundle; undefined: all its requests were erased. */
 async function linksNotice(

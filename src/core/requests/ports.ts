@@ -163,4 +163,6 @@ export interface SentCards {
    * sent, the oldest first.
    */
   unsentLinks(query: { tenantId: string; personId: string; since: Date; most: number }): Promise<string[]>
+  /** Returns how many more links a person's bundles can have that began after a time and wait, with `most` in each. */
+  roomInBundles(query: { tenantId: string; personId: string; since: Date; most: number }): Promise<number>
 }

@@ -197,6 +197,12 @@ export function createSentCards(database: Database): SentCards {
       ])
       return rows.map(({ request_id }) => request_id)
     },
+    async roomInBundles({ tenantId, personId, since, most }) {
+      const { rows } = await database.read<{ room: number }>(roomInBundles, [
+        ...[tenantId, personId, since.toISOString(), most],
+      ])
+      return rows[0]?.room ?? 0
+    },
   }
 }
 
@@ -210,6 +216,18 @@ const unsentLinks = `
       SELECT FROM sent_cards card
       WHERE card.request_id = ended.request_id AND card.person_id = $2 AND card.key = 'outcome:succeeded')
   ORDER BY number LIMIT $4`
+
+/** A bundle without a record of its notice waits. Reads the same requests as above. */
+const roomInBundles = `
+  SELECT coalesce(sum(greatest($4 - links, 0)), 0)::integer AS room FROM (
+    SELECT count(*) AS links FROM (
+      SELECT request_id FROM requests
+      WHERE tenant_id = $1 AND requester_id = $2 AND status = 'succeeded' AND NOT body ? 'batch' ORDER BY number DESC LIMIT 500) AS ended
+    JOIN sent_cards card USING (request_id)
+    WHERE card.person_id = $2 AND card.key = 'outcome:succeeded' AND card.state = 'bundled' AND card.updated_at >= $3
+      AND NOT EXISTS (
+        SELECT FROM notices WHERE tenant_id = $1 AND person_id = $2 AND key = 'links:' || card.bundle_id)
+    GROUP BY card.bundle_id) AS waiting`
 
 const valuesOf = (card: SentCard): unknown[] => [
   ...[card.requestId, card.personId, card.key, card.conversationId, card.activityId, card.state],
