@@ -78,11 +78,11 @@ describe('the bench at its smallest scale', () => {
   })
 
   it.each([
-    ['templates', 8],
-    ['chats', 3],
-    ['people', 5],
-    ['batches', 5],
-    ['replicas', 6],
+    ['templates', 9],
+    ['chats', 6],
+    ['people', 7],
+    ['batches', 3],
+    ['replicas', 2],
   ] as const)('measures a large installation next to a small one: %s', { timeout: 240_000 }, async (name, count) => {
     const rows = await scaleMeasures[name](places, {
       ...{ rounds: 1, templates: 6, chats: 5, people: 2000, batches: { senders: 2, rows: 2, quiet: 1 } },
