@@ -179,6 +179,36 @@ describe('the links of many requests of one person', () => {
     expect(messages).toHaveLength(1)
   })
 
+  it('do not join a bundle whose card has failed before', async () => {
+    const order = await bundleFor((await several(2))[0])
+    const [later] = await several(1)
+    await at().system.deliverCard(crowdedChat(), order, 2)
+    expect(later && withLink(later)).toEqual([])
+    await work(later ? [deliver(ready(later))] : [])
+    expect(later && withLink(later)).toHaveLength(1)
+  })
+
+  it('fill a bundle, and the rest is the next bundle', async () => {
+    const order = await bundleFor((await several(2))[0])
+    const later = await several(mostLinks + 5)
+    await at().system.deliverCard(crowdedChat(), order, 1)
+    expect(later.filter((request) => withLink(request).length === 1)).toHaveLength(mostLinks - 2)
+    const next = await bundles()
+    expect(next).toHaveLength(2)
+    for (const each of next) await at().system.deliverCard(crowdedChat(), each, 1)
+    for (const request of later) expect(withLink(request), `REQ-${request.number}`).toHaveLength(1)
+    expect(messages).toHaveLength(2)
+  })
+
+  it('that ended hours ago start a bundle of their own, because no other takes them', async () => {
+    const old = await several(4)
+    clock.now += 3 * 3_600_000
+    await bundleFor((await several(2))[0])
+    for (const request of old) await at().system.deliverCard(crowdedChat(), ready(request), 1)
+    expect(await bundles()).toHaveLength(2)
+    expect(await bundledNow(old)).toHaveLength(4)
+  })
+
   it('start another bundle when those that wait are full', async () => {
     const order = await bundleFor((await several(mostLinks))[0])
     const [one, other] = await several(2)
@@ -235,6 +265,12 @@ describe('the links of many requests of one person', () => {
     await at().system.deliverCard(crowdedChat(), await bundleFor(requests.at(-1)), 1)
     expect(requests.slice(-1).map(withLink)).toMatchObject([[{ how: 'send' }]])
     expect(requests.filter((request) => withLink(request).length === 1)).toHaveLength(mostLinks)
+    // The bundle was full, so it ordered the next one.
+    const next = await bundles()
+    expect(next).toHaveLength(2)
+    for (const order of next) await at().system.deliverCard(crowdedChat(), order, 1)
+    expect(messages).toHaveLength(2)
+    expect(requests.filter((request) => withLink(request).length === 1)).toHaveLength(30)
   })
 
   it('come each alone after the last attempt to send their card failed', async () => {

@@ -14,4 +14,4 @@ export async function jobsDone(service: Service, ...names: string[]): Promise<vo
 
 /** Waits until all cards are sent and updated. */
 export const allSent = (service: Service): Promise<void> =>
-  jobsDone(service, 'notify', 'notify-admins', 'catch-up', 'refresh-cards')
+  jobsDone(service, 'notify', 'notify-admins', 'tell', 'catch-up', 'refresh-cards')

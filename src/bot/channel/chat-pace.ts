@@ -61,8 +61,8 @@ const spacing = 2000 / 6
 const patience = 10_000
 
 /**
- * A message that replaces others asks again after this time, in milliseconds. Its turn comes earlier than was expected when cards
- * that wait before it become links of a bundle.
+ * A message that replaces others asks again after this time, in milliseconds, or a tenth of its wait. Its turn comes earlier than
+ * was expected when cards that wait before it become links of a bundle.
  */
 const bundleAsksAgain = 2000
 
@@ -111,7 +111,11 @@ export function enter(
   const wait = Math.ceil(due - now)
   const own = isShort ? ([what, now + wait, rank, true] as const) : ([what, now + wait, rank] as const)
   const waiting = place < 0 ? [...line, own] : line.with(place, own)
-  return { traffic: { ...traffic, sent, waiting }, result: { wait } }
+  const asksAgain = Math.max(bundleAsksAgain, Math.ceil(wait / 10), traffic.heldUntil - now)
+  return {
+    traffic: { ...traffic, sent, waiting },
+    result: { wait: instead.length > 0 ? Math.min(wait, asksAgain) : wait },
+  }
 }
 
 /**
@@ -157,10 +161,7 @@ export function createPacedChats(store: ChatPaceStore, log: Pick<Log, 'warn'>) {
       holdOf: (error: unknown) => number,
     ): Promise<T> {
       const entry = await store.change(conversationId, (traffic, now) => enter(traffic, now, message))
-      if ('wait' in entry) {
-        const wait = message.instead ? Math.min(entry.wait, bundleAsksAgain) : entry.wait
-        throw new PutOff('the chat reached its message limit', wait)
-      }
+      if ('wait' in entry) throw new PutOff('the chat reached its message limit', entry.wait)
       let hold = 0
       try {
         return await call()

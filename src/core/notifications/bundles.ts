@@ -25,6 +25,8 @@ export interface LinksNotice {
 const linkWithin = 3000
 /** Requests that ended this long before a delayed link belong to the same bundle, in milliseconds. */
 const sameBundle = 3_600_000
+/** A bundle waits whose links are not older, in milliseconds. The job of an older one may have failed. */
+const waitsFor = 60_000
 /** The most links of one card, because Teams limits the size of a card. More links come as several cards. */
 export const mostLinks = 19
 
@@ -66,12 +68,13 @@ export async function bundleLinks(
   const since = new Date(Math.min(endedAt, now - sameBundle))
   const store = async () => {
     const due = await ports.sentCards.unsentLinks({ tenantId, personId, since, most: mostLinks })
-    if (due.length <= (await ports.sentCards.roomInBundles({ tenantId, personId, since, most: mostLinks })))
-      return false
+    if (endedAt >= now - sameBundle && due.length <= (await roomFor(ports, { tenantId, personId }))) return false
     // A full list of older links may leave out this request. Its own card comes no more, so the bundle has its link.
     const ids = [requestId, ...due.filter((id) => id !== requestId)].slice(0, mostLinks)
-    const bundled = await orderBundle(ports, { tenantId, personId, conversationId }, ids)
+    const bundleId = newBundle()
+    const bundled = await ports.sentCards.bundle(linkCards(ids, { personId, conversationId, bundleId }))
     if (bundled.length < 2 || !bundled.includes(requestId)) throw new TooFew()
+    await ports.jobs.enqueue([noticeOrder(tenantId, personId, `links:${bundleId}`)])
     return true
   }
   return ports.work.transaction(store).catch((error: unknown) => {
@@ -80,18 +83,15 @@ export async function bundleLinks(
   })
 }
 
-/** Orders one card with the links of these requests. Returns those that no other card has. */
-async function orderBundle(
-  ports: NotificationPorts,
-  { tenantId, personId, conversationId }: Pick<Conversation, 'tenantId' | 'personId' | 'conversationId'>,
-  requestIds: readonly string[],
-): Promise<string[]> {
-  // Each bundle has its own id: the same requests may be due again after a refusal of the chat.
-  const bundleId = randomUUID()
-  const bundled = await ports.sentCards.bundle(linkCards(requestIds, { personId, conversationId, bundleId }))
-  await ports.jobs.enqueue([noticeOrder(tenantId, personId, `links:${bundleId}`)])
-  return bundled
-}
+/** Each bundle has its own id: the same requests may be due again after a refusal of the chat. */
+const newBundle = (): string => randomUUID()
+
+/** Returns how many more links the bundles of a person that wait can have. */
+const roomFor = (
+  { sentCards, clock }: NotificationPorts,
+  person: Pick<NoticeOrder, 'tenantId' | 'personId'>,
+): Promise<number> =>
+  sentCards.roomInBundles({ ...person, since: new Date(clock.now().getTime() - waitsFor), most: mostLinks })
 
 /** Returns the records of ready cards that a bundle replaces. */
 const linkCards = (
@@ -104,8 +104,8 @@ const linkCards = (
   })
 
 /**
- * Adds the links that are due now to a bundle that is about to be sent. Without this, each of them would start a bundle of its
- * own while this one waited. Links that do not fit are the next bundle.
+ * Adds the links that are due now to a bundle, when its job has claimed its card. Without this, each of them would start a bundle
+ * of its own while this one waits. Links that do not fit are the next bundle.
  */
 export async function fillBundle(
   context: SystemContext<NotificationPorts>,
@@ -118,10 +118,14 @@ export async function fillBundle(
   const since = new Date(ports.clock.now().getTime() - sameBundle)
   const room = Math.max(0, mostLinks - bundled.length)
   const due = await ports.sentCards.unsentLinks({ tenantId, personId, since, most: room + mostLinks })
-  await ports.sentCards.bundle(linkCards(due.slice(0, room), first))
-  const rest = due.slice(room)
-  const inOthers = await ports.sentCards.roomInBundles({ tenantId, personId, since, most: mostLinks })
-  if (rest.length > Math.max(1, inOthers)) await orderBundle(ports, { ...first, tenantId }, rest)
+  const others = due.slice(room)
+  const rest = others.length > Math.max(1, await roomFor(ports, { tenantId, personId })) ? others : []
+  const bundleId = newBundle()
+  // One statement stores all, or two processes could wait for each other.
+  const cards = [...linkCards(due.slice(0, room), first), ...linkCards(rest, { ...first, bundleId })]
+  const stored = await ports.sentCards.bundle(cards)
+  if (rest.some((id) => stored.includes(id)))
+    await ports.jobs.enqueue([noticeOrder(tenantId, personId, `links:${bundleId}`)])
 }
 
 /** Returns the cards that a notice replaces; none for a notice that replaces no cards. */

@@ -17,7 +17,7 @@ export interface Card {
   sent(): Promise<Pick<SentCard, 'state' | 'updatedAt' | 'job'> | undefined>
   /**
    * Writes the record before the card is sent, and returns the content to send. Undefined: there is a record already, so that
-   * only one of two jobs sends.
+   * only one of two jobs sends, or nothing to show any more.
    */
   claim(conversation: Conversation, content: CardContent): Promise<CardContent | undefined>
   /** Stores that this job sends it from now on; false: another job sends it, or has sent it. */

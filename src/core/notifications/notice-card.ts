@@ -19,10 +19,15 @@ import type { NoticeContent } from './outbox.ts'
 import type { NoticeOrder, NotificationPorts } from './ports.ts'
 
 /**
- * A notice, which `job` sends. A person without a chat gets none, without an error. An approver gets the app for a question
+ * A notice, which `job` sends; `attempt` is 1 for its first attempt. A person without a chat gets none, without an error. An approver gets the app for a question
  * about a batch.
  */
-export function noticeOf(context: SystemContext<NotificationPorts>, order: NoticeOrder, job: string | undefined): Card {
+export function noticeOf(
+  context: SystemContext<NotificationPorts>,
+  order: NoticeOrder,
+  attempt: number,
+  job: string | undefined,
+): Card {
   const { ports } = context
   const { notices } = ports
   const { kind } = noticeSubject(order.notice)
@@ -32,7 +37,7 @@ export function noticeOf(context: SystemContext<NotificationPorts>, order: Notic
     name: order.notice,
     sent: () => notices.find(order),
     async claim(_, content) {
-      if (kind === 'links') return claimBundle(context, order, job)
+      if (kind === 'links') return claimBundle(context, order, attempt, job)
       return (await notices.claim(order, job)) ? content : undefined
     },
     takeOver: (change) => notices.takeOver(order, { ...change, to: job }),
@@ -103,17 +108,27 @@ async function noticeContent(
   }
 }
 
-/** Claims the card of a bundle, and returns its links with those that are due now. */
-const claimBundle = (
+/**
+ * Claims the card of a bundle, and returns its links with those that are due now. After a failed attempt it takes no more links,
+ * which would have to wait for the next one.
+ */
+async function claimBundle(
   context: SystemContext<NotificationPorts>,
   order: NoticeOrder,
+  attempt: number,
   job: string | undefined,
-): Promise<NoticeContent | undefined> =>
-  context.ports.work.transaction(async () => {
-    if (!(await context.ports.notices.claim(order, job))) return undefined
-    await fillBundle(context, order)
-    return linksNotice(context, order)
+): Promise<NoticeContent | undefined> {
+  const { notices, work } = context.ports
+  const isClaimed = await work.transaction(async () => {
+    if (!(await notices.claim(order, job))) return false
+    if (attempt === 1) await fillBundle(context, order)
+    return true
   })
+  if (!isClaimed) return undefined
+  const links = await linksNotice(context, order)
+  if (!links) await notices.release(order, job)
+  return links
+}
 
 /** The links of a bundle; undefined: all its requests were erased. */
 async function linksNotice(
