@@ -11,10 +11,11 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
     setupFiles: ['test/support/sentences.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // For hanging tests. A slow machine needs several times as long as a quick one.
+    testTimeout: 120_000,
+    hookTimeout: 180_000,
     // The default of one second would assert a time: a slow minute of the machine would fail a test.
-    expect: { poll: { timeout: 20_000, interval: 20 } },
+    expect: { poll: { timeout: 60_000, interval: 20 } },
     // A worker for itself would compile the embedded PostgreSQL and the bot anew for each file: half of the run.
     isolate: false,
     // One more than the cores of the smallest machine: many tests wait for timers and for other processes.

@@ -182,7 +182,7 @@ describe('a mailbox created without a capacity', () => {
           await provisioning.system.provision(requestId, run)
           return (await core.ports.requests.find(requestId))?.status
         },
-        { timeout: 20_000 },
+        { timeout: 60_000 },
       )
       .toBe('succeeded')
     const cmdlet = await exchangeOf(contoso.simulator)

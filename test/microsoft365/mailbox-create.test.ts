@@ -149,7 +149,7 @@ describe('a mailbox that appears late in lists', () => {
     await slow.forgetCalls()
     const { input } = await untilDone(slow, mailboxInput())
     expect(await creations()).toEqual([200])
-    await expect.poll(async () => (await made())(input), { timeout: 10_000 }).toHaveLength(1)
+    await expect.poll(async () => (await made())(input), { timeout: 60_000 }).toHaveLength(1)
     expect((await made())(input)[0]?.CustomAttribute15).toBe(input.requestId)
   })
 
@@ -168,7 +168,7 @@ describe('a mailbox that appears late in lists', () => {
     const input = mailboxInput()
     const runs = await Promise.all([untilDone(slow, input), untilDone(slow, input)])
     expect(runs[0]?.input.progress.mailboxId).toBe(runs[1]?.input.progress.mailboxId)
-    await expect.poll(async () => (await made())(input), { timeout: 10_000 }).toHaveLength(1)
+    await expect.poll(async () => (await made())(input), { timeout: 60_000 }).toHaveLength(1)
   })
 
   /** Repeats the step until it is done, as the queue does. */

@@ -71,7 +71,7 @@ describe('the documented permissions', () => {
   })
 
   it('are each needed: the docs show the functions that stop without it, and the messages', {
-    timeout: 60_000,
+    timeout: 240_000,
   }, async () => {
     const rows: string[] = []
     for (const one of permissions) {

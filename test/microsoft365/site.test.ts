@@ -179,7 +179,7 @@ test('the group is found by the request id only when the directory shows it', as
       siteInput(),
     )
     expect(await slow.directory.findProvisionedGroup(input.requestId)).toBeUndefined()
-    await expect.poll(() => slow.directory.findProvisionedGroup(input.requestId), { timeout: 10_000 }).toBeDefined()
+    await expect.poll(() => slow.directory.findProvisionedGroup(input.requestId), { timeout: 60_000 }).toBeDefined()
   } finally {
     await slow.close()
   }

@@ -21,7 +21,7 @@ describe('a recipient lag', () => {
     expect((await run('Get-Recipient', { Identity: 'aurora' })).status).toBe(404)
     expect((await run('Get-Mailbox', { Identity: Guid })).body.value).toMatchObject([{ Name: 'aurora' }])
     expect(refusalOf(await run('New-Mailbox', aurora)).type).toBe('NameNotAvailableException')
-    await expect.poll(lists, { timeout: 10_000 }).toEqual([1, 1])
+    await expect.poll(lists, { timeout: 60_000 }).toEqual([1, 1])
     expect((await run('Get-Recipient', { Identity: 'aurora' })).status).toBe(200)
   })
 

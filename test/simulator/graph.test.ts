@@ -161,7 +161,7 @@ describe('the schema extension', () => {
         const { body } = await call('GET', find)
         return body.value.length > 0 && body
       },
-      { timeout: 10_000 },
+      { timeout: 60_000 },
     )
     expect(found).toEqual({
       '@odata.context': `${simulator.url}/v1.0/$metadata#groups(id,displayName,svc_group)`,
@@ -206,7 +206,7 @@ describe('the site of a group', () => {
         const answer = await call('GET', path)
         return answer.status === 200 && answer.body
       },
-      { timeout: 10_000 },
+      { timeout: 60_000 },
     )
     expect(site.webUrl).toBe(`${simulator.url}/sites/project-aurora`)
     expect(site.id).toMatch(/^127\.0\.0\.1,[0-9a-f-]{36},[0-9a-f-]{36}$/)

@@ -24,7 +24,7 @@ describe('a communication site', () => {
     expect((await call('GET', status)).body).toEqual({ SiteId: '', SiteStatus: 0, SiteUrl: '' })
     const made = await call('POST', '/_api/SPSiteManager/create', creation(simulator))
     expect(made).toMatchObject({ status: 200, body: { SiteStatus: 1, SiteUrl: `${simulator.url}/sites/news` } })
-    await vi.waitUntil(async () => (await call('GET', status)).body.SiteStatus === 2, { timeout: 10_000 })
+    await vi.waitUntil(async () => (await call('GET', status)).body.SiteStatus === 2, { timeout: 60_000 })
     const again = await call('POST', '/_api/SPSiteManager/create', creation(simulator))
     expect(again).toMatchObject({ status: 200, body: { SiteStatus: 4 } })
     const web = await call('GET', '/sites/news/_api/web?$select=Title,Url,IsProvisioningComplete')

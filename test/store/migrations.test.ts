@@ -86,7 +86,7 @@ describe.each(engines)('migrations, %s', (engine) => {
       await other.transaction(async () => {
         await other.query(`insert into tree values ('apple tree')`)
         migrated = migrate(store.database, folder)
-        await vi.waitFor(() => other.outside(isBlocked), { timeout: 10_000, interval: 20 })
+        await vi.waitFor(() => other.outside(isBlocked), { timeout: 60_000, interval: 20 })
         // PostgreSQL ends the transaction that started to wait first: the migration.
         await other.query(`insert into fruit values ('apple')`)
       })

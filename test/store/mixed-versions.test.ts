@@ -47,10 +47,10 @@ describe('a rolling update', () => {
     // Several connections, each with prepared plans from before the migration.
     const workers = Array.from({ length: 8 }, goOn)
     const later = await openDatabase(store.options)
-    await expect.poll(() => rounds, { timeout: 20_000 }).toBeGreaterThan(50)
+    await expect.poll(() => rounds, { timeout: 60_000 }).toBeGreaterThan(50)
     expect(await migrate(later, newer)).toEqual([900])
     const then = rounds
-    await expect.poll(() => rounds, { timeout: 20_000 }).toBeGreaterThan(then + 50)
+    await expect.poll(() => rounds, { timeout: 60_000 }).toBeGreaterThan(then + 50)
     going = false
     await Promise.all(workers)
     expect(failures).toEqual([])

@@ -2,7 +2,7 @@
 export async function until<T>(
   check: () => T | undefined | Promise<T | undefined>,
   what: string,
-  seconds = 30,
+  seconds = 60,
 ): Promise<NonNullable<T>> {
   const end = performance.now() + seconds * 1000
   // Most checks are calls of the service, so slow conditions are checked less often.

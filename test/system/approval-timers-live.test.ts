@@ -72,7 +72,7 @@ describe('approval timers with the queue and real cards', () => {
     expect(cards(dana, 'Nobody decides').length).toBe(3)
   })
 
-  it('allow a decision on the reminder, also by the person who is asked instead', { timeout: 60_000 }, async () => {
+  it('allow a decision on the reminder, also by the person who is asked instead', { timeout: 240_000 }, async () => {
     const { dana } = service
     const approval = { stages: [{ approvers: [{ user: dana.id }], escalateAfterHours: 0 }], expiresAfterDays: 1 }
     const requestId = await ask('On the reminder', approval)

@@ -149,7 +149,7 @@ describe('a batch that needs approval', () => {
       undefined,
     ])
     expect(Object(states[1]?.body).status).toBe('rejected')
-  }, 60_000)
+  }, 240_000)
   it('decides with “Approve all” only the requests of the card, on all its pages', async () => {
     const { dana } = service
     const approval = { stages: [{ approvers: [{ user: people.dana.id }] }] }
@@ -177,5 +177,5 @@ describe('a batch that needs approval', () => {
     expect(textOf(decided.card ?? {})).toMatch(/One more request waits\. It was not on your card\./)
     expect(await statusOf(late)).toBe('pendingApproval')
     expect(textOf(decided.card ?? {})).toMatch(/Arrived later/)
-  }, 60_000)
+  }, 240_000)
 })

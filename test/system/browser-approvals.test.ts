@@ -114,7 +114,7 @@ inChatWindows('approvals in two stages, in a real browser', { PLAYGROUND: 'admin
       await dana.sees(/Approved by you,/, 'approved')
       const ready = await kim.sees('Your site is ready', 'ready')
       expect(await ready.innerText()).toContain('/sites/ext-fabrikam-ag-fabrikam-bridge-project-aurora')
-      await kim.card(/Finished, see below[\s\S]*REQ-1002/).waitFor({ timeout: 10_000 })
+      await kim.card(/Finished, see below[\s\S]*REQ-1002/).waitFor({ timeout: 60_000 })
     },
     2 * patience,
   )

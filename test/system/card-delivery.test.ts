@@ -42,7 +42,7 @@ describe('a proactive card', () => {
   })
 
   it('is sent once more, and not again, to a chat that accepts cards without an answer', {
-    timeout: 30_000,
+    timeout: 240_000,
   }, async () => {
     const { connector, dana } = service
     await dana.installs()
@@ -55,7 +55,7 @@ describe('a proactive card', () => {
     connector.healthy()
   })
 
-  it('is sent when a chat that refused it accepts it again', { timeout: 60_000 }, async () => {
+  it('is sent when a chat that refused it accepts it again', { timeout: 240_000 }, async () => {
     const { connector, dana } = service
     await dana.installs()
     const name = 'Refused first'

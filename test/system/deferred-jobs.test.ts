@@ -8,7 +8,7 @@ import { putOff } from '../../src/jobs/queue/tables.ts'
 import { engines, withDatabase } from '../support/database.ts'
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
-const patience = { timeout: 15_000, interval: 20 }
+const patience = { timeout: 60_000, interval: 20 }
 
 describe.each(engines)('a job whose subject is locked, %s,', (engine) => {
   const store = withDatabase(engine, { migrated: false })

@@ -65,6 +65,6 @@ describe('an owner who leaves before the site is created', () => {
     // The button on the admin's card types this text.
     await sam.clicks(await sam.says(`admin retry ${reference}`), 'Retry')
     const statusNow = async () => (await service.rest('kim', 'GET', `/requests/v1/${requestId}`)).body['status']
-    await expect.poll(statusNow, { timeout: 20_000 }).toBe('succeeded')
+    await expect.poll(statusNow, { timeout: 60_000 }).toBe('succeeded')
   })
 })

@@ -18,7 +18,7 @@ import { sleeperJob } from '../support/sleeper-job.ts'
 import { endPatience } from '../support/unreadable.ts'
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
-const patience = { timeout: 15_000, interval: 20 }
+const patience = { timeout: 60_000, interval: 20 }
 
 describe.each(engines)('durable jobs, %s', (engine) => {
   const store = withDatabase(engine, { migrated: false })

@@ -6,7 +6,7 @@ import { createQueue, type Queue } from '../../src/jobs/queue/queue.ts'
 import { engines, withDatabase } from '../support/database.ts'
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
-const patience = { timeout: 15_000, interval: 20 }
+const patience = { timeout: 60_000, interval: 20 }
 
 describe.each(engines)('a job runs once, %s,', (engine) => {
   const store = withDatabase(engine, { migrated: false })

@@ -59,7 +59,7 @@ describe('two replicas with one server', () => {
     await vi.waitFor(() => expect(here.map(({ note }) => note)).toEqual(['hang']), { timeout: 30_000, interval: 50 })
     // This job runs longer than the silence of a dead replica, but its replica is alive.
     await queue.enqueue('sleeper', { note: 'long' })
-    await vi.waitFor(() => expect(here).toHaveLength(2), { timeout: 10_000, interval: 20 })
+    await vi.waitFor(() => expect(here).toHaveLength(2), { timeout: 60_000, interval: 20 })
     done()
   }, 45_000)
 
@@ -73,7 +73,7 @@ describe('two replicas with one server', () => {
     // Each of the two replicas has one worker, so each receives one job.
     await queue.enqueue('sleeper', { note: 'hang one' })
     await queue.enqueue('sleeper', { note: 'hang two' })
-    await vi.waitFor(() => expect(here).toHaveLength(1), { timeout: 10_000, interval: 20 })
+    await vi.waitFor(() => expect(here).toHaveLength(1), { timeout: 60_000, interval: 20 })
     const began = (await other.lines(2))[1]
     // The job runs longer than the stopped replica needs to end and to report its own jobs.
     working = () => new Promise((resolve) => setTimeout(resolve, 3000))
@@ -82,7 +82,7 @@ describe('two replicas with one server', () => {
     await other.ended
     const mine = here[0]?.note
     expect(began).toBe(mine === 'hang one' ? 'began hang two 1' : 'began hang one 1')
-    await vi.waitFor(() => expect(here).toHaveLength(2), { timeout: 10_000, interval: 20 })
+    await vi.waitFor(() => expect(here).toHaveLength(2), { timeout: 60_000, interval: 20 })
     expect(here.map(({ attempt }) => attempt)).toEqual([1, 2])
     // The job has no retries, so a failure reported by another process would end it.
     const counts = async () => (await queue.counts()).find(({ name }) => name === 'sleeper')

@@ -22,7 +22,7 @@ type Body = Record<string, unknown>
 const rounds = Number(process.env['REPLICAS'] ?? 1)
 const burst = 60 * rounds
 
-describe('three replicas with one server', { timeout: 60_000 }, () => {
+describe('three replicas with one server', { timeout: 240_000 }, () => {
   let connector: Connector
   let tenant: Awaited<ReturnType<typeof startTenant>>
   let replicas: ReplicaSet

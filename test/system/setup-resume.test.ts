@@ -122,7 +122,7 @@ describe('npm run setup after a failure', () => {
     expect(await contents(tenant)).toEqual(await contents(whole))
   })
 
-  it('waits until Microsoft knows new objects everywhere', { timeout: 60_000 }, async () => {
+  it('waits until Microsoft knows new objects everywhere', { timeout: 240_000 }, async () => {
     const tenant = await emptyTenant(2)
     const { exit, text } = await (await installation(tenant)).run({ patience: 30_000 })
     expect(exit, text).toBe(0)
@@ -141,7 +141,7 @@ describe('npm run setup after a failure', () => {
     },
   )
 
-  it('waits while every second server does not know new service principals', { timeout: 60_000 }, async () => {
+  it('waits while every second server does not know new service principals', { timeout: 240_000 }, async () => {
     const tenant = await emptyTenant()
     const reads = new Map<string, number>()
     let hidden = 0
@@ -162,7 +162,7 @@ describe('npm run setup after a failure', () => {
   it.each([
     ['status429', { retryAfter: 1 }],
     ['failBeforeCommit', { status: 503, retryAfter: 1 }],
-  ])('repeats throttled calls (%s)', { timeout: 60_000 }, async (kind, more) => {
+  ])('repeats throttled calls (%s)', { timeout: 240_000 }, async (kind, more) => {
     const tenant = await emptyTenant()
     const fault = { operation: 'graph.applications.*', kind, count: 2, ...more }
     await ask('POST', `${tenant.url}/control/faults`, { body: fault })
@@ -170,7 +170,7 @@ describe('npm run setup after a failure', () => {
     expect(exit, text).toBe(0)
   })
 
-  it('shows the next action when the directory does not answer', { timeout: 60_000 }, async () => {
+  it('shows the next action when the directory does not answer', { timeout: 240_000 }, async () => {
     const tenant = await emptyTenant()
     const own = await installation(tenant)
     const away: typeof fetch = (url, init) =>

@@ -60,7 +60,7 @@ describe('two processes with one server after a kill of one during a job', { tim
     expect(accepted.status).toBe(202)
     app = await createApp(readConfig({ ...variables, PORT: String(await freePort()) }), { watchTimes: quickWatch })
     sam = new TeamsUser(() => app.url, connector, people.sam)
-  }, 60_000)
+  }, 240_000)
   afterAll(async () => {
     await doomed?.kill()
     await app?.close()
@@ -136,7 +136,7 @@ describe('a process with stuck workers', { timeout: 120_000 }, () => {
   })
 })
 
-describe('one process with an embedded store', { timeout: 60_000 }, () => {
+describe('one process with an embedded store', { timeout: 240_000 }, () => {
   const service = withService()
   const silent = `INSERT INTO processes (process_id, name, version, works, started_at, seen_at)
     VALUES (gen_random_uuid(), 'killed / 1', '0.1.0', true, now() - interval '1 hour', now() - interval '2 minutes')`
