@@ -239,6 +239,11 @@ describe('many writers to chats at the same time', () => {
     now += 12_001
     expect(await write('two', ['one'])).toBe('written')
   })
+
+  it('that replace others do not ask again during a pause that the connector requires', () => {
+    const paused = leave(untouched, 1000, 0, 60_000)
+    expect(enter(paused, 1000, { what: 'two', rank: 'first', instead: ['one'] }).result).toEqual({ wait: 60_000 })
+  })
 })
 
 describe('an answer of a turn', () => {
