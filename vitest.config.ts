@@ -16,7 +16,7 @@ export default defineConfig({
     hookTimeout: 180_000,
     // The default of one second would assert a time: a slow minute of the machine would fail a test.
     expect: { poll: { timeout: 60_000, interval: 20 } },
-    // A worker for itself would compile the embedded PostgreSQL and the bot anew for each file: half of the run.
+    // A worker for itself would compile the embedded PostgreSQL and the bot again for each file: half of the run.
     isolate: false,
     // One more than the cores of the smallest machine: many tests wait for timers and for other processes.
     maxWorkers: 3,

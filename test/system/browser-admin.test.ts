@@ -122,7 +122,7 @@ inChatWindows('what an admin sees and fixes, in a real browser', { PLAYGROUND: '
       const confirm = await sam.sees('Retry this request?', 'admin-confirm')
       await confirm.getByRole('button', { name: 'Retry' }).click()
 
-      const ready = await kim.sees(/Your room is ready[\s\S]*Jungfrau/, 'mended')
+      const ready = await kim.sees(/Your room is ready[\s\S]*Jungfrau/, 'repaired')
       expect(await ready.innerText()).toContain('room-zrh-jungfrau@contoso.example')
       await sam.type('admin health')
       const health = await sam.sees(/Database[\s\S]*Microsoft Graph[\s\S]*Exchange/, 'admin-health')

@@ -275,7 +275,7 @@ describe('a click that differs from the button on its card', () => {
     expect(await stateOf(requestId)).toEqual(before)
     const { id, card } = confirm
     expect(readsAfter(await sam.clicks({ id, card }, 'Cancel request', { comment: 'Closed.' }))).toContain('Cancelled')
-    await kim.sees(/Cancelled[\s\S]*An admin’s matter/, 'that Kim is told')
+    await kim.sees(/Cancelled[\s\S]*An admin’s matter/, 'that Kim is notified')
   })
 
   it('has caused no unexpected call at the connector', () => {

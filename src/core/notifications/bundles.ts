@@ -25,7 +25,7 @@ export interface LinksNotice {
 const linkWithin = 3000
 /** Requests that ended this long before a delayed link belong to the same bundle, in milliseconds. */
 const sameBundle = 3_600_000
-/** A bundle waits whose links are not older, in milliseconds. The job of an older one may have failed. */
+/** Links join a bundle until this age of the bundle, in milliseconds. The job of an older bundle may have failed. */
 const waitsFor = 60_000
 /** The most links of one card, because Teams limits the size of a card. More links come as several cards. */
 export const mostLinks = 19
@@ -71,7 +71,8 @@ export async function bundleLinks(
     if (endedAt >= now - sameBundle && due.length <= (await roomFor(ports, { tenantId, personId }))) return false
     // A full list of older links may leave out this request. Its own card comes no more, so the bundle has its link.
     const ids = [requestId, ...due.filter((id) => id !== requestId)].slice(0, mostLinks)
-    const bundleId = newBundle()
+    // Each bundle has its own id: the same requests may be due again after a refusal of the chat.
+    const bundleId = randomUUID()
     const bundled = await ports.sentCards.bundle(linkCards(ids, { personId, conversationId, bundleId }))
     if (bundled.length < 2 || !bundled.includes(requestId)) throw new TooFew()
     await ports.jobs.enqueue([noticeOrder(tenantId, personId, `links:${bundleId}`)])
@@ -83,10 +84,7 @@ export async function bundleLinks(
   })
 }
 
-/** Each bundle has its own id: the same requests may be due again after a refusal of the chat. */
-const newBundle = (): string => randomUUID()
-
-/** Returns how many more links the bundles of a person that wait can have. */
+/** Returns how many links can still join a person's waiting bundles. */
 const roomFor = (
   { sentCards, clock }: NotificationPorts,
   person: Pick<NoticeOrder, 'tenantId' | 'personId'>,
@@ -120,7 +118,7 @@ export async function fillBundle(
   const due = await ports.sentCards.unsentLinks({ tenantId, personId, since, most: room + mostLinks })
   const others = due.slice(room)
   const rest = others.length > Math.max(1, await roomFor(ports, { tenantId, personId })) ? others : []
-  const bundleId = newBundle()
+  const bundleId = randomUUID()
   // One statement stores all, or two processes could wait for each other.
   const cards = [...linkCards(due.slice(0, room), first), ...linkCards(rest, { ...first, bundleId })]
   const stored = await ports.sentCards.bundle(cards)

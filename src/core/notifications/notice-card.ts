@@ -19,8 +19,8 @@ import type { NoticeContent } from './outbox.ts'
 import type { NoticeOrder, NotificationPorts } from './ports.ts'
 
 /**
- * A notice, which `job` sends; `attempt` is 1 for its first attempt. A person without a chat gets none, without an error. An approver gets the app for a question
- * about a batch.
+ * A notice, which `job` sends; `attempt` is 1 for the job's first attempt. A person without a chat gets no notice, without an
+ * error. An approver gets the app for a question about a batch.
  */
 export function noticeOf(
   context: SystemContext<NotificationPorts>,

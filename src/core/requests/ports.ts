@@ -163,6 +163,6 @@ export interface SentCards {
    * sent, the oldest first.
    */
   unsentLinks(query: { tenantId: string; personId: string; since: Date; most: number }): Promise<string[]>
-  /** Returns how many more links a person's bundles can have that began after a time and wait, with `most` in each. */
+  /** Returns how many links can still join a person's waiting bundles that began after a time, with `most` links in each. */
   roomInBundles(query: { tenantId: string; personId: string; since: Date; most: number }): Promise<number>
 }
