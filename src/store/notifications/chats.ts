@@ -206,24 +206,23 @@ export function createSentCards(database: Database): SentCards {
   }
 }
 
-/** Reads the newest requests of one person only, because older ones have been announced. A batch has a summary instead. */
+/** The newest requests of one person only, because older ones have been announced. A batch has a summary instead. */
+const ended = `
+  SELECT request_id, number, body -> 'followUp' AS follow_up, body ->> 'reducedAt' AS reduced_at FROM requests
+  WHERE tenant_id = $1 AND requester_id = $2 AND status = 'succeeded' AND NOT body ? 'batch' ORDER BY number DESC LIMIT 500`
+
 const unsentLinks = `
-  SELECT request_id FROM (
-    SELECT request_id, number, body -> 'followUp' AS follow_up, body ->> 'reducedAt' AS reduced_at FROM requests
-    WHERE tenant_id = $1 AND requester_id = $2 AND status = 'succeeded' AND NOT body ? 'batch' ORDER BY number DESC LIMIT 500) AS ended
+  SELECT request_id FROM (${ended}) AS ended
   WHERE reduced_at IS NULL AND follow_up ->> 'state' = 'announced' AND (follow_up ->> 'at')::timestamptz >= $3
     AND NOT EXISTS (
       SELECT FROM sent_cards card
       WHERE card.request_id = ended.request_id AND card.person_id = $2 AND card.key = 'outcome:succeeded')
   ORDER BY number LIMIT $4`
 
-/** A bundle without a record of its notice waits. Reads the same requests as above. */
+/** A bundle without a record of its notice waits. */
 const roomInBundles = `
   SELECT coalesce(sum(greatest($4 - links, 0)), 0)::integer AS room FROM (
-    SELECT count(*) AS links FROM (
-      SELECT request_id FROM requests
-      WHERE tenant_id = $1 AND requester_id = $2 AND status = 'succeeded' AND NOT body ? 'batch' ORDER BY number DESC LIMIT 500) AS ended
-    JOIN sent_cards card USING (request_id)
+    SELECT count(*) AS links FROM (${ended}) AS ended JOIN sent_cards card USING (request_id)
     WHERE card.person_id = $2 AND card.key = 'outcome:succeeded' AND card.state = 'bundled' AND card.updated_at >= $3
       AND NOT EXISTS (
         SELECT FROM notices WHERE tenant_id = $1 AND person_id = $2 AND key = 'links:' || card.bundle_id)
