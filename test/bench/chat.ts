@@ -7,6 +7,8 @@ import { contosoTenant, people } from '../support/teams-user.ts'
 interface Spoken {
   readonly serviceUrl: string
   readonly who?: keyof typeof people
+  /** The object id of another person, instead of `who`. */
+  readonly personId?: string
   /** Distinguishes several chats of one person. */
   readonly chat?: string
 }
@@ -24,13 +26,17 @@ export async function click(botUrl: string, { verb, data, ...spoken }: Spoken & 
     throw new Error(`${botUrl} answered ${text} to "${verb}"`)
 }
 
-async function post(botUrl: string, { serviceUrl, who = 'kim', chat = '' }: Spoken, what: object): Promise<string> {
-  const { id, name } = people[who]
+async function post(
+  botUrl: string,
+  { serviceUrl, who = 'kim', personId, chat = '' }: Spoken,
+  what: object,
+): Promise<string> {
+  const { id, name } = personId === undefined ? people[who] : { id: personId, name: 'Employee' }
   const activity = {
     ...{ id: randomUUID(), channelId: 'msteams', serviceUrl, locale: 'en-GB', ...what },
     from: { id: `29:${id}`, name, aadObjectId: id },
     recipient: { id: '28:bot', name: 'Quartermaster' },
-    conversation: { id: `bench-${who}${chat}`, conversationType: 'personal', tenantId: contosoTenant },
+    conversation: { id: `bench-${personId ?? who}${chat}`, conversationType: 'personal', tenantId: contosoTenant },
     channelData: { tenant: { id: contosoTenant } },
   }
   const headers = { 'content-type': 'application/json' }

@@ -1,16 +1,20 @@
 import { startChild } from '../support/child.ts'
 import { startBareConnector, turn } from './chat.ts'
 import { quantile, timed } from './figures.ts'
-import type { RunningService } from './service.ts'
+import { employees, type RunningService } from './service.ts'
 
 export interface TurnFigures {
   readonly p50: number
   readonly p95: number
 }
 
+/** A single person would exceed the limit of a chat for an hour, and the count of its messages would be unusually long. */
+const peopleWhoType = 25
+
 /**
  * Measures a turn from the activity to its 200, including one reply to the connector: our `help` with its card, and a
- * bare botbuilder echo bot. Their turns alternate, so that both run under the same load of the machine.
+ * bare botbuilder echo bot. Their turns alternate, so that both run under the same load of the machine. Several people
+ * type one after the other.
  */
 export async function measureTurns(
   service: RunningService,
@@ -22,10 +26,12 @@ export async function measureTurns(
     const [port] = await bot.lines(1)
     const bots = [service.url, `http://127.0.0.1:${port}`]
     const times: [number[], number[]] = [[], []]
+    const ids = employees(peopleWhoType)
     for (let round = -warmUp; round < measured; round += 1) {
       if (round === 0) globalThis.gc?.()
+      const personId = ids.at(round % ids.length) ?? ''
       for (const [index, url] of bots.entries()) {
-        const milliseconds = await timed(() => turn(url, { serviceUrl: connector.url, text: 'help' }))
+        const milliseconds = await timed(() => turn(url, { serviceUrl: connector.url, text: 'help', personId }))
         if (round >= 0) times[index]?.push(milliseconds)
       }
     }

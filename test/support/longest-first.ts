@@ -10,7 +10,7 @@ const longest = [
   'system/troubles-worker',
   'system/crash-random',
   'system/deferred-jobs',
-  'app/browser',
+  'system/browser-chat',
   'system/completion-times',
   'system/chat-access-matrix',
   'system/openapi-examples',
