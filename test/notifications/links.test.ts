@@ -115,11 +115,12 @@ describe('the links of many requests of one person', () => {
     return requests.filter((_, index) => cards[index]?.state === 'bundled')
   }
   /** Returns an outbox whose chat has no room for a minute, except for cards that replace others. */
-  const crowdedChat = (): Outbox =>
+  const crowdedChat = (failsToo = false): Outbox =>
     createOutbox(
       {
         async send(_, card, _what, place) {
           if (!place?.instead) throw new PutOff('the chat is full', 60_000)
+          if (failsToo) throw new Error('the connector failed')
           messages.push({ how: 'send', text: JSON.stringify(card), at: clock.now })
           return answer()
         },
@@ -179,13 +180,16 @@ describe('the links of many requests of one person', () => {
     expect(messages).toHaveLength(1)
   })
 
-  it('do not join a bundle whose card has failed before', async () => {
+  it('join a bundle whose card has failed before', async () => {
     const order = await bundleFor((await several(2))[0])
-    const [later] = await several(1)
-    await at().system.deliverCard(crowdedChat(), order, 2)
-    expect(later && withLink(later)).toEqual([])
-    await work(later ? [deliver(ready(later))] : [])
-    expect(later && withLink(later)).toHaveLength(1)
+    const { system } = at()
+    await expect(system.deliverCard(crowdedChat(true), order, 1)).rejects.toThrow('the connector failed')
+    const later = await several(3)
+    for (const request of later)
+      await expect(system.deliverCard(crowdedChat(), ready(request), 1)).rejects.toThrow('full')
+    await system.deliverCard(crowdedChat(), order, 2)
+    for (const request of later) expect(withLink(request), `REQ-${request.number}`).toHaveLength(1)
+    expect(messages).toHaveLength(1)
   })
 
   it('fill a bundle, and the rest is the next bundle', async () => {

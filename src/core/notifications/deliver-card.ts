@@ -51,7 +51,7 @@ export async function deliverCard(
   job?: string,
 ): Promise<void> {
   const { ports } = context
-  const card = 'notice' in order ? noticeOf(context, order, attempt, job) : await cardOf(context, outbox, order, job)
+  const card = 'notice' in order ? noticeOf(context, order, job) : await cardOf(context, outbox, order, job)
   if (!card) return
   const isInsistent = card.installs || attempt < lastLookUp
   const conversation = isInsistent

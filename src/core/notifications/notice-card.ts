@@ -19,15 +19,10 @@ import type { NoticeContent } from './outbox.ts'
 import type { NoticeOrder, NotificationPorts } from './ports.ts'
 
 /**
- * A notice, which `job` sends; `attempt` is 1 for the job's first attempt. A person without a chat gets no notice, without an
- * error. An approver gets the app for a question about a batch.
+ * A notice, which `job` sends. A person without a chat gets no notice, without an error. An approver gets the app for a
+ * question about a batch.
  */
-export function noticeOf(
-  context: SystemContext<NotificationPorts>,
-  order: NoticeOrder,
-  attempt: number,
-  job: string | undefined,
-): Card {
+export function noticeOf(context: SystemContext<NotificationPorts>, order: NoticeOrder, job: string | undefined): Card {
   const { ports } = context
   const { notices } = ports
   const { kind } = noticeSubject(order.notice)
@@ -37,7 +32,7 @@ export function noticeOf(
     name: order.notice,
     sent: () => notices.find(order),
     async claim(_, content) {
-      if (kind === 'links') return claimBundle(context, order, attempt, job)
+      if (kind === 'links') return claimBundle(context, order, job)
       return (await notices.claim(order, job)) ? content : undefined
     },
     takeOver: (change) => notices.takeOver(order, { ...change, to: job }),
@@ -108,20 +103,16 @@ async function noticeContent(
   }
 }
 
-/**
- * Claims the card of a bundle, and returns its links with those that are due now. After a failed attempt it takes no more links,
- * which would have to wait for the next one.
- */
+/** Claims the card of a bundle, and returns its links with those that are due now. */
 async function claimBundle(
   context: SystemContext<NotificationPorts>,
   order: NoticeOrder,
-  attempt: number,
   job: string | undefined,
 ): Promise<NoticeContent | undefined> {
   const { notices, work } = context.ports
   const isClaimed = await work.transaction(async () => {
     if (!(await notices.claim(order, job))) return false
-    if (attempt === 1) await fillBundle(context, order)
+    await fillBundle(context, order)
     return true
   })
   if (!isClaimed) return undefined

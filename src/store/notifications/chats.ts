@@ -223,10 +223,9 @@ const unsentLinks = `
 const roomInBundles = `
   SELECT coalesce(sum(greatest($4 - links, 0)), 0)::integer AS room FROM (
     SELECT count(*) AS links FROM (${ended}) AS ended JOIN sent_cards card USING (request_id)
-    WHERE card.person_id = $2 AND card.key = 'outcome:succeeded' AND card.state = 'bundled' AND card.updated_at >= $3
-      AND NOT EXISTS (
-        SELECT FROM notices WHERE tenant_id = $1 AND person_id = $2 AND key = 'links:' || card.bundle_id)
-    GROUP BY card.bundle_id) AS waiting`
+    WHERE card.person_id = $2 AND card.key = 'outcome:succeeded' AND card.state = 'bundled' AND NOT EXISTS (
+      SELECT FROM notices WHERE tenant_id = $1 AND person_id = $2 AND key = 'links:' || card.bundle_id)
+    GROUP BY card.bundle_id HAVING min(card.updated_at) >= $3) AS waiting`
 
 const valuesOf = (card: SentCard): unknown[] => [
   ...[card.requestId, card.personId, card.key, card.conversationId, card.activityId, card.state],
