@@ -9,6 +9,8 @@ interface Cloud {
   readonly exchangeUrl: string
   /** The end of the host names of the organisation's sites. */
   readonly sharePointSuffix: string
+  /** Where an administrator creates the Azure Bot. */
+  readonly azurePortalUrl: string
   readonly connector: Connector
 }
 
@@ -16,7 +18,8 @@ interface Cloud {
  * The clouds in which the service works. Version 1 tokens have the issuer `https://sts.windows.net/{tenant}/` in both;
  * version 2 tokens have the login's own. Sources: learn.microsoft.com/graph/deployments (login, Graph);
  * learn.microsoft.com/powershell/module/exchange/connect-exchangeonline, `-ExchangeEnvironmentName` (Exchange);
- * learn.microsoft.com/microsoft-365/enterprise/microsoft-365-u-s-government-gcc-high-endpoints (SharePoint, Exchange).
+ * learn.microsoft.com/microsoft-365/enterprise/microsoft-365-u-s-government-gcc-high-endpoints (SharePoint, Exchange);
+ * microsoft.github.io/teams-sdk, "Sovereign Cloud Configuration" (Azure's portal).
  */
 export const clouds: Readonly<Record<'public' | 'usgov', Cloud>> = {
   public: {
@@ -24,6 +27,7 @@ export const clouds: Readonly<Record<'public' | 'usgov', Cloud>> = {
     directoryUrl: 'https://graph.microsoft.com',
     exchangeUrl: 'https://outlook.office365.com',
     sharePointSuffix: '.sharepoint.com',
+    azurePortalUrl: 'https://portal.azure.com',
     connector: connectors.public,
   },
   usgov: {
@@ -31,6 +35,7 @@ export const clouds: Readonly<Record<'public' | 'usgov', Cloud>> = {
     directoryUrl: 'https://graph.microsoft.us',
     exchangeUrl: 'https://outlook.office365.us',
     sharePointSuffix: '.sharepoint.us',
+    azurePortalUrl: 'https://portal.azure.us',
     connector: connectors.usgov,
   },
 }

@@ -105,6 +105,28 @@ describe('npm run setup in an empty tenant', everything, () => {
     expect(elsewhere.text).toContain('Everything is set up. Nothing was changed.')
   })
 
+  it('stores the cloud of GCC High, so that the next run and the service use it too', async () => {
+    const tenant = await emptyTenant()
+    const own = await installation(tenant)
+    // The simulated tenant knows Graph and the connector by their addresses in the public cloud.
+    const inPublicCloud: typeof fetch = (input, init) => {
+      if (!(init?.body instanceof URLSearchParams || typeof init?.body === 'string')) return fetch(input, init)
+      const body = String(init.body).replaceAll(/(graph\.microsoft|api\.botframework)\.us/g, '$1.com')
+      return fetch(input, { ...init, body: typeof init.body === 'string' ? body : new URLSearchParams(body) })
+    }
+    const run = (cloud: string[]) => own.run({ args: [...own.answers, ...cloud], fetch: inPublicCloud })
+    const first = await run(['--cloud', 'usgov'])
+    expect(first.exit, first.text).toBe(0)
+    expect(first.text).toContain('Open https://portal.azure.us/#create/Microsoft.AzureBot')
+    expect(first.text).not.toMatch(/two ways|portal\.azure\.com|dev\.teams\.microsoft\.com/)
+    expect(first.text).toContain('The bot’s secret works.')
+    const settings = own.settings()
+    expect(settings).toMatchObject({ CLOUD: 'usgov' })
+    expect(() => readConfig({ ...settings, SHAREPOINT_URL: 'https://contoso.sharepoint.us' })).not.toThrow()
+    const again = await run([])
+    expect(again.text).toContain('Everything is set up. Nothing was changed.')
+  })
+
   it('makes no change with --plan, neither in the tenant nor on the disk', async () => {
     const own = await installation(await emptyTenant())
     const { exit, text, writes } = await own.run({ args: ['--plan'] })

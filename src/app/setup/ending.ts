@@ -68,8 +68,11 @@ async function loginOf(setup: Setup): Promise<string> {
   )
 }
 
-/** Returns the manual steps: the Azure Bot resource, or a bot in Teams' developer portal. */
-export function botSteps({ settings, names }: Setup): string[] {
+/**
+ * Returns the manual steps: the Azure Bot resource, or a bot in Teams' developer portal. A bot of GCC High needs Azure
+ * Government (learn.microsoft.com/azure/bot-service/how-to-deploy-gov-cloud-high).
+ */
+export function botSteps({ settings, names, cloud }: Setup): string[] {
   const values = {
     name: names.title('bot'),
     handle: names.key('bot'),
@@ -77,17 +80,14 @@ export function botSteps({ settings, names }: Setup): string[] {
     tenant: settings.get('TENANT_ID') ?? '',
     endpoint: `${settings.get('BASE_URL')}/api/messages`,
     path: settings.path,
+    portal: clouds[cloud].azurePortalUrl,
   }
   const numbered = (list: readonly string[]) => list.map((text, index) => `  ${index + 1}. ${fill(text, values)}`)
-  return [
-    texts.bot.why,
-    '',
-    texts.bot.azure,
-    ...numbered(texts.bot.azureSteps),
-    '',
-    texts.bot.portal,
-    ...numbered(texts.bot.portalSteps),
-  ]
+  const azureSteps = numbered(texts.bot.azureSteps)
+  if (cloud === 'usgov') return [texts.bot.why, '', texts.bot.azureGovernment, ...azureSteps]
+  const portalSteps = numbered(texts.bot.portalSteps)
+  const ways = [texts.bot.azure, ...azureSteps, '', texts.bot.portal, ...portalSteps]
+  return [`${texts.bot.why} ${texts.bot.ways}`, '', ...ways]
 }
 
 /** The result of a check of the bot. */

@@ -72,6 +72,7 @@ export interface Wanted {
   readonly settings: Readonly<Record<string, string>>
   readonly personId: string
   readonly tenantId: string
+  readonly cloud: CloudName
   readonly roles: ReadonlySet<string> | undefined
   readonly options: StepOptions
   readonly now: Date
@@ -114,6 +115,6 @@ export function defineStep<Found, C extends Change>(spec: StepSpec<Found, C>): S
   }
 }
 
-const wantedOf = ({ names, settings, person, tenantId, roles, options }: Setup): Wanted => ({
-  ...{ names, settings: settings.values(), personId: person.id, tenantId, roles, options, now: options.now() },
+const wantedOf = ({ names, settings, person, tenantId, cloud, roles, options }: Setup): Wanted => ({
+  ...{ names, settings: settings.values(), personId: person.id, tenantId, cloud, roles, options, now: options.now() },
 })

@@ -46,7 +46,7 @@ export const settingsStep = defineStep<undefined, SettingsChange>({
   scope: '',
   find: async () => undefined,
   changes(_, wanted) {
-    const missing = Object.entries(wantedSettings(wanted)).filter(([name]) => !isSet(name, wanted.settings))
+    const missing = Object.entries(wantedSettings(wanted)).filter(([name]) => !isSet(name, wanted))
     const keys = missing.filter(([, value]) => value === newKey)
     const others = missing.filter(([, value]) => value !== newKey)
     return [others, keys].flatMap((some, index) => {
@@ -67,11 +67,17 @@ const newKey = ''
 const keyFor = (name: string): string =>
   `${name === 'WEBHOOK_SECRET' ? 'whsec_' : ''}${randomBytes(32).toString('base64')}`
 
-/** Whether a setting has a usable value. A MODE other than production, for example from a trial, is replaced. */
-const isSet = (name: string, settings: Wanted['settings']): boolean =>
-  name === 'MODE' ? settings[name] === 'production' : settings[name] !== undefined
+/**
+ * Whether a setting has a usable value. A MODE other than production, for example from a trial, is replaced. So is another
+ * cloud than the one that this run uses.
+ */
+function isSet(name: string, { settings, cloud }: Wanted): boolean {
+  const value = settings[name]
+  if (name === 'MODE') return value === 'production'
+  return name === 'CLOUD' ? (value ?? 'public') === cloud : value !== undefined
+}
 
-function wantedSettings({ settings, tenantId }: Wanted): Record<string, string> {
+function wantedSettings({ settings, tenantId, cloud }: Wanted): Record<string, string> {
   const scopes = { COLLAB_SCOPE: 'COLLAB_AUDIENCE', MAIL_SCOPE: 'MAIL_AUDIENCE' }
   const known = Object.entries(scopes).flatMap(([name, audience]) => {
     const id = clientIdIn(settings[audience])
@@ -79,7 +85,7 @@ function wantedSettings({ settings, tenantId }: Wanted): Record<string, string> 
   })
   return {
     ...{ MODE: 'production', TENANT_ID: tenantId, MICROSOFT_APP_TENANT_ID: tenantId },
-    MICROSOFT_APP_TYPE: 'SingleTenant',
+    ...{ MICROSOFT_APP_TYPE: 'SingleTenant', CLOUD: cloud },
     ...Object.fromEntries(known),
     ...{ AUDIT_SECRET: newKey, EXPORT_SECRET: newKey, WEBHOOK_SECRET: newKey },
   }
