@@ -40,7 +40,7 @@ describe.each(engines)('a job whose process was killed in each attempt, %s,', (e
   const killEachAttempt = async () => {
     await queue.stop(5)
     await store.database.query(
-      `update ${table()} set state = 'active', retry_count = retry_limit + 5, started_on = now(),
+      `update ${table()} set state = 'active', retry_count = retry_limit + 100, started_on = now(),
          heartbeat_on = now() - interval '1 minute' where name = 'errand' and state < 'active'`,
     )
     await start()
@@ -67,6 +67,30 @@ describe.each(engines)('a job whose process was killed in each attempt, %s,', (e
   afterEach(async () => {
     await queue.stop(5)
     await store.database.query(`drop schema ${store.database.queueConnection.schema} cascade`)
+  })
+
+  it.each([
+    [3, 0, 0],
+    [4, 0, 1],
+    [6, 0, 4],
+    [10, 0, 30],
+    [10, 8, 0],
+  ])('is due again after %i retries, %i of them put off, in %i s', async (retries, putOffs, seconds) => {
+    await queue.enqueue('errand', { note: 'again' }, { startAfter: tomorrow() })
+    await queue.stop(5)
+    await store.database.query(
+      `update ${table()} set state = 'active', retry_count = $1, source_retry_count = $2, started_on = now(),
+         heartbeat_on = now() - interval '1 minute' where name = 'errand' and state < 'active'`,
+      [retries, putOffs],
+    )
+    await start()
+    if (seconds === 0) return vi.waitFor(() => expect(ran).toEqual(['again']), patience)
+    const { rows } = await store.database.query<{ seconds: number }>(
+      `select extract(epoch from start_after - started_on)::float as seconds from ${table()}
+       where name = 'errand' and state = 'retry'`,
+    )
+    expect(rows[0]?.seconds).toBeGreaterThanOrEqual(seconds)
+    expect(rows[0]?.seconds).toBeLessThan(seconds + 60)
   })
 
   it('is on the list with that reason, and runs once more after an hour', async () => {

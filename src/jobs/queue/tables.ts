@@ -105,22 +105,33 @@ export async function putOff(store: QueueStore, { name, id, retryCount }: Claim,
 }
 
 /** After this many interruptions beyond its retries, the job counts as the cause of its processes' crashes. */
-const INTERRUPTIONS = 5
+const INTERRUPTIONS = 10
+/**
+ * After this many attempts, an interrupted job is due later each time, by twice as many seconds. Either it causes the
+ * crashes, and the process does other jobs meanwhile. Or it is one of many that each crash interrupts, and the crashes may
+ * end before its attempts do.
+ */
+const PROMPT_ATTEMPTS = 4
+/** The longest delay of an interrupted job, in seconds. */
+const LONGEST_DELAY = 30
 /** How often a worker reports a heartbeat, and after which silence it counts as dead, in seconds. */
 export const HEARTBEAT_SECONDS = 3
 const SILENCE_SECONDS = 9
 
 /**
- * Makes the active jobs of dead processes due again at once, and returns their names. pg-boss would count the interruption
- * as a failure and wait for the backoff. In the embedded store, call it only at the start, when no job can be running.
+ * Makes the active jobs of dead processes due again, and returns their names. pg-boss would count the interruption as a
+ * failure and wait for the backoff. In the embedded store, call it only at the start, when no job can be running.
  */
 export async function reclaim(store: QueueStore, boss: PgBoss): Promise<string[]> {
   const abandoned =
     store.engine === 'embedded' ? 'true' : `heartbeat_on < now() - interval '${SILENCE_SECONDS} seconds'`
+  // Being put off is no attempt.
+  const late = `retry_count - coalesce(source_retry_count, 0) - $2`
+  const delay = `case when ${late} < 0 then 0 else least($3, power(2, ${late})) end * interval '1 second'`
   const { rows } = await store.query<{ name: string }>(
-    `update ${jobTable(store)} set state = 'retry', start_after = now(), heartbeat_on = null
+    `update ${jobTable(store)} set state = 'retry', start_after = now() + ${delay}, heartbeat_on = null
      where state = 'active' and ${abandoned} and retry_count < retry_limit + $1 returning name`,
-    [INTERRUPTIONS],
+    [INTERRUPTIONS, PROMPT_ATTEMPTS, LONGEST_DELAY],
   )
   const { rows: lethal } = await store.query<{ id: string; name: string }>(
     `select id, name from ${jobTable(store)} where state = 'active' and ${abandoned}`,
