@@ -10,6 +10,7 @@ import {
   type Directory,
   type EndpointFacts,
   type Installation,
+  parsedJson,
   type Settings,
   TenantError,
 } from '../core/index.ts'
@@ -105,7 +106,7 @@ async function askEndpoint(
     if ([502, 503, 504].includes(status))
       return { answer: 'none', problem: because('addressAnswered', { url, status }) }
     const body = await response.text().catch(() => '')
-    const { data } = health.safeParse(parsed(body.slice(0, 10_000)))
+    const { data } = health.safeParse(parsedJson(body.slice(0, 10_000)))
     if (data?.service === serviceId) return { answer: 'own' }
     const problem = data ? because('addressOfOther', { url }) : because('addressNotOurs', { url, status })
     return { answer: 'other', problem }
@@ -117,18 +118,10 @@ async function askEndpoint(
   }
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 /** Returns the version of the app package by the part of its content that all organisations share. */
 async function ownAppVersion(): Promise<string> {
   const version = await ownVersion()
   const file = new URL('../../manifest/content.json', import.meta.url)
-  const { data } = z.object({ number: z.int() }).safeParse(parsed(await readFile(file, 'utf8').catch(() => '')))
+  const { data } = z.object({ number: z.int() }).safeParse(parsedJson(await readFile(file, 'utf8').catch(() => '')))
   return data ? `${version.split('.')[0]}.${data.number}` : version
 }

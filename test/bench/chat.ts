@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { startServer } from '../support/http-server.ts'
 import { contosoTenant, people } from '../support/teams-user.ts'
 
 interface Spoken {
@@ -49,7 +47,7 @@ async function post(
 /** Starts a Bot connector that accepts every reply and drops it. */
 export async function startBareConnector() {
   let count = 0
-  const server = createServer((request, response) => {
+  const { url, close } = await startServer((request, response) => {
     request.resume()
     request.once('end', () => {
       count += 1
@@ -57,14 +55,5 @@ export async function startBareConnector() {
       response.end(JSON.stringify({ id: String(count) }))
     })
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address() as AddressInfo
-  return {
-    url: `http://127.0.0.1:${port}`,
-    replies: () => count,
-    close: () => {
-      server.close()
-      server.closeAllConnections()
-    },
-  }
+  return { url, replies: () => count, close }
 }

@@ -1,8 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
@@ -10,6 +7,7 @@ import { jobId, provisioningRequest, type Request, webhookOf } from '../../src/c
 import { createQueue } from '../../src/jobs/queue/queue.ts'
 import { createStores, openDatabase } from '../../src/store/index.ts'
 import { type Connector, startConnector } from '../support/connector.ts'
+import { startServer } from '../support/http-server.ts'
 import { startProduct } from '../support/process.ts'
 import { until } from '../support/until.ts'
 import { type Place, variablesOf } from './places.ts'
@@ -42,7 +40,7 @@ export async function measureCompletion(place: Place, options: Partial<typeof us
   const { count, warmUp, startMilliseconds } = { ...usual, ...options }
   const tenantDir = join(place.dataDir, 'tenant')
   mkdirSync(tenantDir, { recursive: true })
-  const connector = await startConnector(0, () => performance.now())
+  const connector = await startConnector(() => performance.now())
   const directory = await startDirectory()
   const simulator = await startProduct('simulator/main.ts', {
     ...{ cwd: tenantDir, up: /^EXCHANGE_URL=/ },
@@ -61,7 +59,7 @@ export async function measureCompletion(place: Place, options: Partial<typeof us
   } finally {
     await simulator.kill()
     await connector.close()
-    directory.close()
+    await directory.close()
   }
 }
 
@@ -196,14 +194,14 @@ const isOwnCall = (url: URL): boolean =>
 async function startDirectory() {
   const answered = new Map<string, number>()
   const unexpected: string[] = []
-  const server = createServer((request, response) => {
-    const url = new URL(request.url ?? '', 'http://directory')
-    const requestId = /^svc_group\/requestId eq '([0-9a-f-]{36})'$/.exec(url.searchParams.get('$filter') ?? '')?.[1]
+  const { url, close } = await startServer((request, response) => {
+    const called = new URL(request.url ?? '', 'http://directory')
+    const requestId = /^svc_group\/requestId eq '([0-9a-f-]{36})'$/.exec(called.searchParams.get('$filter') ?? '')?.[1]
     response.setHeader('content-type', 'application/json')
-    if (url.pathname !== '/v1.0/groups' || requestId === undefined || isExtensionCheck(url)) {
-      const isKnown = isOwnCall(url)
+    if (called.pathname !== '/v1.0/groups' || requestId === undefined || isExtensionCheck(called)) {
+      const isKnown = isOwnCall(called)
       if (!isKnown) unexpected.push(`${request.method} ${request.url}`)
-      response.statusCode = isKnown && !url.pathname.includes('/users/') ? 200 : 404
+      response.statusCode = isKnown && !called.pathname.includes('/users/') ? 200 : 404
       response.end('{"value":[]}')
       return
     }
@@ -211,12 +209,6 @@ async function startDirectory() {
     answered.set(requestId, performance.now())
     response.end(JSON.stringify({ value: [group] }))
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address() as AddressInfo
-  const close = () => {
-    server.close()
-    server.closeAllConnections()
-  }
-  return { url: `http://127.0.0.1:${port}`, answered, unexpected, close }
+  return { url, answered, unexpected, close }
 }
 type Directory = Awaited<ReturnType<typeof startDirectory>>

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { people } from '../support/teams-user.ts'
+import { control } from '../support/tenant-control.ts'
 import { click, startBareConnector, turn } from './chat.ts'
 import { quantile, timed } from './figures.ts'
 import { employees, type RunningService, startService, startTenant, tokenOf } from './service.ts'
@@ -58,7 +59,7 @@ export async function measureFlood(
       const token = await tokenOf(service, person)
       const bodies = Array.from({ length: previews }, () => bodyOf(named))
       for (let round = 0; round < Math.ceil(quiet / floods); round += 1) await measured('quiet')
-      await control(service, 'DELETE', 'calls')
+      await control(service.simulatorUrl, 'DELETE', 'calls')
       const state = { isOver: false }
       const answers = Promise.all(bodies.map((body) => preview(service.url, token, body))).finally(() => {
         state.isOver = true
@@ -69,7 +70,7 @@ export async function measureFlood(
       if (flood > 0) calls.push(await graphCallsOf(service))
     }
   } finally {
-    connector.close()
+    await connector.close()
     await service.stop()
     await tenant.kill()
   }
@@ -106,10 +107,7 @@ async function preview(url: string, token: string, body: string): Promise<void> 
   if (![200, 429, 503].includes(answer.status)) throw new Error(`a preview was answered ${answer.status}: ${text}`)
 }
 
-async function graphCallsOf(service: RunningService): Promise<number> {
-  const { value } = (await (await control(service, 'GET', 'calls')).json()) as { value: { operation: string }[] }
+async function graphCallsOf({ simulatorUrl }: RunningService): Promise<number> {
+  const { value } = (await control(simulatorUrl, 'GET', 'calls')) as { value: { operation: string }[] }
   return value.filter(({ operation }) => operation.startsWith('graph.')).length
 }
-
-const control = ({ simulatorUrl }: RunningService, method: string, path: string): Promise<Response> =>
-  fetch(`${simulatorUrl}/control/${path}`, { method })

@@ -58,7 +58,7 @@ export async function measureReads(
     }
   } finally {
     for (const service of services) await service.stop()
-    connector.close()
+    await connector.close()
   }
   return times
 }

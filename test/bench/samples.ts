@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { provisioningRequest, type Request } from '../../src/core/index.ts'
 import { openDatabase } from '../../src/store/index.ts'
 import { people } from '../support/teams-user.ts'
+import { control } from '../support/tenant-control.ts'
 import { until } from '../support/until.ts'
 import { type RunningService, tokenOf } from './service.ts'
 
@@ -98,9 +99,7 @@ async function ended(service: RunningService, token: string, requestId: string, 
 
 async function failNext({ simulatorUrl }: RunningService): Promise<void> {
   const fault = { operation: 'exchange.new-mailbox', kind: 'failBeforeCommit', status: 405, count: 1 }
-  const headers = { 'content-type': 'application/json' }
-  const answer = await fetch(`${simulatorUrl}/control/faults`, { method: 'POST', headers, body: JSON.stringify(fault) })
-  if (!answer.ok) throw new Error(`the simulator answered ${answer.status}`)
+  await control(simulatorUrl, 'POST', 'faults', fault)
 }
 
 async function call(

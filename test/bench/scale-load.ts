@@ -169,7 +169,7 @@ async function withService<T>(places: Places, measure: (setting: Setting) => Pro
     return await measure({ service: await another(), tenantUrl: tenant.url, serviceUrl: connector.url, another })
   } finally {
     for (const service of running) await service.stop()
-    connector.close()
+    await connector.close()
     await tenant.kill()
   }
 }

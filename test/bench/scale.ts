@@ -261,7 +261,7 @@ async function withBoth(
     return await measure({ services, stores: own, tenantUrls, serviceUrl: connector.url, restart: start })
   } finally {
     for (const service of Object.values(running)) await service.stop()
-    connector.close()
+    await connector.close()
     for (const tenant of Object.values(tenants)) await tenant.kill()
   }
 }

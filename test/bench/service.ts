@@ -6,6 +6,7 @@ import { freePort } from '../../src/app/free-port.ts'
 import { contoso } from '../../src/simulator/tenant/contoso.ts'
 import { type ProductProcess, startProduct } from '../support/process.ts'
 import { people, scopes } from '../support/teams-user.ts'
+import { tokenFor } from '../support/tenant-control.ts'
 
 /** The service as in production, but without chat windows and rate limits. */
 export interface RunningService {
@@ -108,13 +109,7 @@ export async function tokenOf(
   userId: string,
   api: 'collab' | 'mail' = 'collab',
 ): Promise<string> {
-  const answer = await fetch(`${simulatorUrl}/control/token`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ userId, scope: scopes[api] }),
-  })
-  const { access_token } = (await answer.json()) as { access_token: string }
-  return access_token
+  return tokenFor(simulatorUrl, userId, scopes[api])
 }
 
 /** Requests a site that needs approval, so that only the request itself is created during the measurement. */

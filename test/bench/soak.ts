@@ -70,7 +70,7 @@ export async function measureSoak(place: Place, { turns, requests, samples }: So
       removeLimit(service.process.pid ?? 0)
     }
   } finally {
-    connector.close()
+    await connector.close()
     await tenant.kill()
   }
 }

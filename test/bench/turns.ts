@@ -42,6 +42,6 @@ export async function measureTurns(
     return { ours, echo }
   } finally {
     await bot.kill()
-    connector.close()
+    await connector.close()
   }
 }

@@ -1,26 +1,23 @@
 import { once } from 'node:events'
-import { type Agent, createServer, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type Agent, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freshConnections } from '../../src/bot/channel/adapter.ts'
+import { startServer } from '../support/http-server.ts'
 
 describe('a connection to the connector', () => {
   /** Answers each call with the caller's port, which identifies the connection. */
-  const server = createServer((call, answer) => answer.end(String(call.socket.remotePort)))
-  let url = ''
+  let server: Awaited<ReturnType<typeof startServer>>
   beforeAll(async () => {
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+    server = await startServer((call, answer) => void answer.end(String(call.socket.remotePort)))
   })
   afterAll(() => server.close())
 
   let now = 0
   const policy = freshConnections(() => now)
   const connection = (): Promise<string> =>
-    policy.sendRequest({ url } as { url: string; agent?: Agent }, async ({ agent }) => {
-      const [answer] = await once(request(url, { agent, method: 'POST' }).end(), 'response')
+    policy.sendRequest({ url: server.url } as { url: string; agent?: Agent }, async ({ agent }) => {
+      const [answer] = await once(request(server.url, { agent, method: 'POST' }).end(), 'response')
       const port = await text(answer)
       // The socket becomes idle in the next turn of the event loop.
       await new Promise(setImmediate)
@@ -39,7 +36,7 @@ describe('a connection to the connector', () => {
 
   it('through a proxy is the one that the SDK chose', async () => {
     const chosen = {} as Agent
-    const used = await policy.sendRequest({ url, agent: chosen }, async ({ agent }) => agent)
+    const used = await policy.sendRequest({ url: server.url, agent: chosen }, async ({ agent }) => agent)
     expect(used).toBe(chosen)
   })
 })

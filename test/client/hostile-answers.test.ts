@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createClient } from '../../src/client/index.ts'
 import { clientOf, hostileServer, type Reply, reply } from '../support/hostile-server.ts'
-import { send } from '../support/microsoft365.ts'
+import { send } from '../support/http-server.ts'
 
 const requestId = '6f2f8f0e-3a51-4c0b-9a57-0d6f3a1f7c11'
 const site = { displayName: 'Apollo', templateId: 'any' }

@@ -2,6 +2,7 @@ import contoso from '../../src/simulator/tenant/contoso.json' with { type: 'json
 import { textOf } from '../support/cards.ts'
 import type { Card, Connector } from '../support/connector.ts'
 import { people as known, scopes, TeamsUser } from '../support/teams-user.ts'
+import { control } from '../support/tenant-control.ts'
 import type { History } from './history.ts'
 import type { Person } from './plan.ts'
 import { insist, longestAnswer, restAnswer } from './retrying.ts'
@@ -63,10 +64,8 @@ export function createChangePeople({ url, simulatorUrl, connector, history, rand
   /** The clock of the service goes ahead during a run, so its tokens live longer than usual. */
   const tokenOf = (person: Person, area: keyof typeof scopes) =>
     kept(tokens, `${area} ${person.id}`, async () => {
-      const headers = { 'content-type': 'application/json' }
-      const body = JSON.stringify({ userId: person.id, scope: scopes[area], lifetime: tokenLife })
-      const answer = await fetch(`${simulatorUrl}/control/token`, { method: 'POST', headers, body })
-      return ((await answer.json()) as { access_token: string }).access_token
+      const wanted = { userId: person.id, scope: scopes[area], lifetime: tokenLife }
+      return ((await control(simulatorUrl, 'POST', 'token', wanted)) as { access_token: string }).access_token
     })
 
   async function call(person: Person, method: string, path: string, more: { key?: string; body?: object } = {}) {

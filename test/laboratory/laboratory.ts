@@ -7,6 +7,7 @@ import { startConnector } from '../support/connector.ts'
 import { emptyStore, newDatabaseUrl } from '../support/database.ts'
 import { startProduct } from '../support/process.ts'
 import { people } from '../support/teams-user.ts'
+import { control } from '../support/tenant-control.ts'
 import { startSubscriber } from '../support/webhook-subscriber.ts'
 import { createClients } from './clients.ts'
 import { type Cluster, prepareCluster } from './cluster.ts'
@@ -64,10 +65,7 @@ export async function openLaboratory(settings: RunSettings, folder: string) {
     async resets(share: number): Promise<void> {
       for (const [index, operation] of creations.entries()) {
         const fault = { operation, kind: 'resetAfterCommit', share, seed: settings.seed + index }
-        const headers = { 'content-type': 'application/json' }
-        const body = JSON.stringify(fault)
-        const answer = await fetch(`${simulatorUrl}/control/faults`, { method: 'POST', headers, body })
-        if (!answer.ok) throw new Error(`a fault was refused: ${await answer.text()}`)
+        await control(simulatorUrl, 'POST', 'faults', fault)
       }
     },
     noteTenant: () => noteTenant(history, join(tenantDir, 'simulator.sqlite')),

@@ -2,8 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { because } from '../../src/core/index.ts'
 import { type CallLog, connectMicrosoft365 } from '../../src/microsoft365/index.ts'
+import { send, sendJson, startServer } from '../support/http-server.ts'
 import { mailboxInput } from '../support/mailbox-steps.ts'
-import { answersSignIn, certificate, connectTo, kim, send, sendJson, startServer } from '../support/microsoft365.ts'
+import { answersSignIn, certificate, connectTo, kim } from '../support/microsoft365.ts'
 import { siteInput } from '../support/simulated-tenant.ts'
 
 const open: { close(): Promise<void> }[] = []

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { afterEach, describe, expect, test } from 'vitest'
 import { TenantError } from '../../src/core/index.ts'
-import { answersSignIn, connectTo, send, sendJson, startServer } from '../support/microsoft365.ts'
+import { send, sendJson, startServer } from '../support/http-server.ts'
+import { answersSignIn, connectTo } from '../support/microsoft365.ts'
 
 const requestId = '66666666-ffff-4fff-8fff-000000000001'
 const groupId = '77777777-aaaa-4aaa-8aaa-000000000001'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { redirectTarget } from '../../src/microsoft365/wire/exchange.ts'
 import { exchangeThat, nothing, type ReceivedCall } from '../support/exchange-that.ts'
-import { send, sendJson } from '../support/microsoft365.ts'
+import { send, sendJson } from '../support/http-server.ts'
 
 describe('a list in pages', () => {
   const page = (call: ReceivedCall) => Number(new URL(call.url, 'http://x').searchParams.get('page') ?? 0)

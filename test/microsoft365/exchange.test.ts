@@ -2,8 +2,9 @@ import type { ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { type MailboxProgress, TenantError } from '../../src/core/index.ts'
 import { type ExchangeAnswer as Answer, exchangeThat, nothing } from '../support/exchange-that.ts'
+import { send, sendJson } from '../support/http-server.ts'
 import { mailboxInput, ongoing } from '../support/mailbox-steps.ts'
-import { dana, send, sendJson } from '../support/microsoft365.ts'
+import { dana } from '../support/microsoft365.ts'
 
 const ids = { mailboxId: dana.id, userId: dana.id, userPrincipalName: 'room@contoso.example' }
 const thrown = (error: unknown): unknown => error

@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from 'vitest'
-import { answersSignIn, connectTo, dana, kim, omar, send, sendJson, startServer } from '../support/microsoft365.ts'
+import { send, sendJson, startServer } from '../support/http-server.ts'
+import { answersSignIn, connectTo, dana, kim, omar } from '../support/microsoft365.ts'
 import { startTenant } from '../support/simulated-tenant.ts'
+import { control } from '../support/tenant-control.ts'
 
 const teamsAppId = '66666666-ffff-4fff-8fff-000000000001'
 const chatOfDana = `19:66666666-ffff-4fff-8fff-000000000002_${dana.id}@unq.gbl.spaces`
@@ -38,11 +40,7 @@ const refusing = (status: number, code: string, message = 'No.') =>
 async function contoso() {
   const tenant = await startTenant({}, { teamsAppId })
   open.push(tenant)
-  const byPolicy = (userId: string) =>
-    fetch(`${tenant.simulator.url}/control/installed-apps`, {
-      ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
-      body: JSON.stringify({ userId, teamsAppId }),
-    })
+  const byPolicy = (userId: string) => control(tenant.simulator.url, 'POST', 'installed-apps', { userId, teamsAppId })
   const statuses = async (operation: string) =>
     (await tenant.calls()).filter((call) => call.operation === operation).map(({ status }) => status)
   return { ...tenant, byPolicy, statuses }

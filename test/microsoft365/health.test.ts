@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { because, sentenceOf, TenantError } from '../../src/core/index.ts'
 import { contoso as contosoTenant } from '../../src/simulator/tenant/contoso.ts'
-import { answersSignIn, connectTo, sendJson, startServer } from '../support/microsoft365.ts'
+import { sendJson, startServer } from '../support/http-server.ts'
+import { answersSignIn, connectTo } from '../support/microsoft365.ts'
 import { startTenant, type TestTenant } from '../support/simulated-tenant.ts'
 import { exchangeOf } from '../support/simulator.ts'
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { answersSignIn, connectTo, sendJson, startServer } from '../support/microsoft365.ts'
+import { sendJson, startServer } from '../support/http-server.ts'
+import { answersSignIn, connectTo } from '../support/microsoft365.ts'
 import { siteInput } from '../support/simulated-tenant.ts'
 
 const groupId = '77777777-aaaa-4aaa-8aaa-000000000001'

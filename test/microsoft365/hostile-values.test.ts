@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { answersSignIn, connectTo, sendJson, startServer } from '../support/microsoft365.ts'
+import { sendJson, startServer } from '../support/http-server.ts'
+import { answersSignIn, connectTo } from '../support/microsoft365.ts'
 
 const open: { close(): Promise<void> }[] = []
 afterEach(async () => {

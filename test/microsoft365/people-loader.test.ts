@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
 import { checkingIdentity, from, within } from '../../src/core/index.ts'
-import { answersSignIn, connectTo, sendJson, startServer } from '../support/microsoft365.ts'
+import { sendJson, startServer } from '../support/http-server.ts'
+import { answersSignIn, connectTo } from '../support/microsoft365.ts'
 import { until } from '../support/until.ts'
 
 const open: { close(): Promise<void> }[] = []

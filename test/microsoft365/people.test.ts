@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { answersSignIn, connectTo, dana, kim, sendJson, startServer } from '../support/microsoft365.ts'
+import { sendJson, startServer } from '../support/http-server.ts'
+import { answersSignIn, connectTo, dana, kim } from '../support/microsoft365.ts'
 import { startTenant, type TestTenant } from '../support/simulated-tenant.ts'
 
 describe('the people found for a typed text', () => {

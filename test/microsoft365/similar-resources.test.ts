@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { ResourceKind } from '../../src/core/index.ts'
-import { answersSignIn, connectTo, dana, kim, sendJson, startServer } from '../support/microsoft365.ts'
+import { sendJson, startServer } from '../support/http-server.ts'
+import { answersSignIn, connectTo, dana, kim } from '../support/microsoft365.ts'
 import { runSteps, siteInput, startTenant, type TestTenant } from '../support/simulated-tenant.ts'
 
 describe('resources with similar names', () => {

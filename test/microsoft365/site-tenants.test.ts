@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { because, siteSteps } from '../../src/core/index.ts'
-import { answersSignIn, connectTo, type OtherHosts, sendJson, startServer } from '../support/microsoft365.ts'
+import { sendJson, startServer } from '../support/http-server.ts'
+import { answersSignIn, connectTo, type OtherHosts } from '../support/microsoft365.ts'
 import { runStep, runSteps, siteInput, startTenant, type TestTenant } from '../support/simulated-tenant.ts'
 
 let contoso: TestTenant

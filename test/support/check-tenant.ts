@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { checkTenant, type ExitCode } from '../../src/app/check/command.ts'
 import { type CheckReport, checkReport } from '../../src/app/check/report.ts'
 import { startSimulator } from '../../src/simulator/index.ts'
+import { send, startServer } from './http-server.ts'
 import { prepareTenant } from './prepared-tenant.ts'
 import { control } from './tenant-control.ts'
 
@@ -28,15 +28,11 @@ export async function startChecked() {
   })
   const { url } = simulator
   let answer: { status: number; body: string } | undefined
-  const site: Server = createServer((_, response) => {
+  const site = await startServer((_, response) => {
     if (!answer) return void response.destroy()
-    // restify, which other tests of this process load, makes writeHead return nothing.
-    response.writeHead(answer.status, { 'content-type': 'application/json' })
-    response.end(answer.body)
+    send(response, answer.status, answer.body, { 'content-type': 'application/json' })
   })
-  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
-  const address = site.address()
-  const baseUrl = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`
+  const baseUrl = site.url
   const usual = {
     ...{ MODE: 'local', BASE_URL: baseUrl, DATA_DIR: join(folder, 'data'), ADMINS: adminsGroup, TEAMS_APP_ID: appId },
     ...{ LOGIN_URL: url, DIRECTORY_URL: url, SHAREPOINT_URL: url, SHAREPOINT_ADMIN_URL: url, EXCHANGE_URL: url },
@@ -91,8 +87,7 @@ export async function startChecked() {
     },
     async close() {
       await simulator.close()
-      site.closeAllConnections()
-      await new Promise((resolve) => site.close(resolve))
+      await site.close()
       rmSync(folder, { recursive: true, force: true })
     },
   }

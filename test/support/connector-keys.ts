@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
 import { afterAll, beforeAll } from 'vitest'
+import { sendJson, startServer } from './http-server.ts'
 
 export interface ConnectorKey {
   readonly kid: string
@@ -25,17 +24,15 @@ export const botAppId = '5b0a0c7e-0000-4c86-8f0f-3a1d5f1a2b99'
 export function withConnectorKeys() {
   const keyRequests: string[] = []
   let keys: { good: ConnectorKey; webchat: ConnectorKey; unendorsed: ConnectorKey } | undefined
-  let url = ''
+  let server: Awaited<ReturnType<typeof startServer>> | undefined
   let away = false
-  const server = createServer((request, response) => {
+  const answer: Parameters<typeof startServer>[0] = (request, response) => {
     keyRequests.push(request.url ?? '')
     const published = keys ? [keys.good.jwk, keys.webchat.jwk, keys.unendorsed.jwk] : []
-    // No chained calls on the response: restify, in the same process, makes writeHead return nothing.
     // The path is `/v1/.well-known/keys` at Microsoft's host.
     const isKeys = request.url?.endsWith('/keys') ?? false
-    response.writeHead(away ? 503 : isKeys ? 200 : 404, { 'content-type': 'application/json' })
-    response.end(JSON.stringify({ keys: isKeys ? published : [] }))
-  })
+    sendJson(response, away ? 503 : isKeys ? 200 : 404, { keys: isKeys ? published : [] })
+  }
   const known = () => {
     if (!keys) throw new Error('the keys exist only while the tests of their block run')
     return keys
@@ -46,13 +43,9 @@ export function withConnectorKeys() {
       webchat: await makeConnectorKey(['webchat', 'directline']),
       unendorsed: await makeConnectorKey(),
     }
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    server = await startServer(answer)
   })
-  afterAll(async () => {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-  })
+  afterAll(() => server?.close())
   const now = () => Math.floor(Date.now() / 1000)
   return {
     /** Every requested path. */
@@ -62,7 +55,7 @@ export function withConnectorKeys() {
       away = !yes
     },
     get url() {
-      return url
+      return server?.url ?? ''
     },
     get keys() {
       return known()

@@ -1,6 +1,6 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { json } from 'node:stream/consumers'
+import { send, sendJson, startServer } from './http-server.ts'
 
 /** An activity in its current form in a chat. */
 export interface ShownActivity {
@@ -52,7 +52,7 @@ export interface ConnectorCall {
  * Starts a Bot connector for tests: it accepts the bot's messages, stores each activity in its current form, and can
  * fail. It answers unknown calls with 500 and records them, so that a test can check that there were none.
  */
-export async function startConnector(port = 0, now: () => number = Date.now) {
+export async function startConnector(now: () => number = Date.now) {
   const activities = new Map<string, ShownActivity>()
   const sent: ShownActivity[] = []
   const unexpected: string[] = []
@@ -61,22 +61,12 @@ export async function startConnector(port = 0, now: () => number = Date.now) {
   let unsteady: () => Misbehaviour | undefined = () => undefined
   let count = 0
 
-  const server = createServer((request, response) => {
-    handle(request, response).catch((error: unknown) => {
-      unexpected.push(String(error))
-      response.destroy()
-    })
-  })
-
-  // No chained calls on the response: restify, in the same process, makes writeHead return nothing.
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const match = /^\/v3\/conversations\/([^/]+)\/activities(?:\/([^/]+))?$/.exec(request.url ?? '')
     const { method } = request
     if (!match || (method !== 'POST' && method !== 'PUT')) {
       unexpected.push(`${method} ${request.url}`)
-      response.writeHead(500)
-      response.end()
-      return
+      return send(response, 500)
     }
     const activity = (await json(request)) as Record<string, unknown>
     const conversationId = decodeURIComponent(match[1] ?? '')
@@ -121,12 +111,15 @@ export async function startConnector(port = 0, now: () => number = Date.now) {
       response.destroy()
       return
     }
-    response.writeHead(200, { 'content-type': 'application/json' })
-    response.end(JSON.stringify({ id }))
+    sendJson(response, 200, { id })
   }
 
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { url, close } = await startServer((request, response) => {
+    handle(request, response).catch((error: unknown) => {
+      unexpected.push(String(error))
+      response.destroy()
+    })
+  })
   return {
     url,
     /** Every sent activity in its original form, in order. */
@@ -153,10 +146,7 @@ export async function startConnector(port = 0, now: () => number = Date.now) {
       [...activities.values()].filter((one) => one.conversationId === conversationId),
     /** Adds a card that a client shows without the connector's knowledge, for a click by a test. */
     activity: (id: string): ShownActivity | undefined => activities.get(id),
-    async close() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
+    close,
   }
 }
 export type Connector = Awaited<ReturnType<typeof startConnector>>

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { onTestFinished } from 'vitest'
-import { answersSignIn, connectTo, sendJson, startServer } from './microsoft365.ts'
+import { sendJson, startServer } from './http-server.ts'
+import { answersSignIn, connectTo } from './microsoft365.ts'
 
 /** A cmdlet that the connector ran. */
 export interface ReceivedCall {

@@ -1,8 +1,8 @@
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 import { type ClientOptions, createClient, type Timing } from '../../src/client/index.ts'
+import { startServer } from './http-server.ts'
 
 /** The answer to one call. */
 export type Reply = (response: ServerResponse, request: IncomingMessage) => void
@@ -17,23 +17,14 @@ export interface Heard {
 /** Starts a server that answers call after call as a test says; the last answer repeats. */
 export async function hostileServer(...replies: readonly Reply[]) {
   const heard: Heard[] = []
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = []
-    request.on('data', (chunk: Buffer) => void chunks.push(chunk))
-    request.on('end', () => {
-      const reply = replies[Math.min(heard.length, replies.length - 1)]
-      const { method, url, headers } = request
-      heard.push({ call: `${method} ${url}`, headers, body: Buffer.concat(chunks).toString() })
-      reply?.(response, request)
-    })
+  const { url, close } = await startServer(async (request, response) => {
+    const body = await text(request)
+    const reply = replies[Math.min(heard.length, replies.length - 1)]
+    heard.push({ call: `${request.method} ${request.url}`, headers: request.headers, body })
+    reply?.(response, request)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { heard, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+  onTestFinished(close)
+  return { heard, url }
 }
 
 /** Creates a JSON answer. */

@@ -1,6 +1,7 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Person } from '../../src/core/index.ts'
 import { connectMicrosoft365, localCertificate, type Microsoft365Options } from '../../src/microsoft365/index.ts'
+import { sendJson } from './http-server.ts'
 
 const tenantId = '0c0ffee0-1111-4111-8111-000000000365'
 export const certificate = localCertificate()
@@ -44,45 +45,9 @@ export function connectTo(
   })
 }
 
-/** Starts a server with the given answers, for failing or hostile services. */
-export async function startServer(
-  answer: (request: IncomingMessage, response: ServerResponse) => void,
-): Promise<{ url: string; close(): Promise<void> }> {
-  const server: Server = createServer(answer)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  if (typeof address !== 'object' || address === null) throw new Error('The server has no port.')
-  const close = () =>
-    new Promise<void>((resolve) => {
-      server.close(() => resolve())
-      server.closeAllConnections()
-    })
-  return { url: `http://127.0.0.1:${address.port}`, close }
-}
-
 /** Answers the token call of the sign-in. Returns true if the call was one. */
 export function answersSignIn(request: IncomingMessage, response: ServerResponse, token = 'token'): boolean {
   if (!request.url?.includes('/oauth2/v2.0/token')) return false
   sendJson(response, 200, { token_type: 'Bearer', expires_in: 3600, ext_expires_in: 3600, access_token: token })
   return true
-}
-
-/** Sends an answer in two statements: with restify in the process, `writeHead` returns nothing to chain. */
-export function send(
-  response: ServerResponse,
-  status: number,
-  body?: string | undefined,
-  headers: Record<string, string> = {},
-) {
-  response.writeHead(status, headers)
-  response.end(body)
-}
-
-export function sendJson(
-  response: ServerResponse,
-  status: number,
-  body: unknown,
-  headers: Record<string, string> = {},
-) {
-  send(response, status, JSON.stringify(body), { 'content-type': 'application/json', ...headers })
 }

@@ -3,6 +3,7 @@ import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { inject } from 'vitest'
+import { parsedJson } from '../../src/core/index.ts'
 import { problemBody } from '../../src/http/index.ts'
 import { mulberry32 } from '../../src/simulator/control/faults.ts'
 import { contractFault } from './contract.ts'
@@ -190,7 +191,7 @@ function countNamed(
   whole: string,
 ): void {
   if (pointers.length === 0 || ![400, 409, 413, 422].includes(status)) return
-  const problem = problemBody.safeParse(safelyParsed(text)).data
+  const problem = problemBody.safeParse(parsedJson(text)).data
   if (problem === undefined || stateCodes.includes(problem.code)) return
   figures.ofField += 1
   const { at = '' } = endpoint
@@ -210,7 +211,7 @@ function countNamed(
 function undeclared({ name }: Endpoint, change: Change, { status, headers, text }: WireAnswer): string | undefined {
   if (change.path) return undefined
   const [method = '', path = ''] = name.split(' ')
-  return contractFault({ method, path }, { status, headers, text, body: safelyParsed(text) })
+  return contractFault({ method, path }, { status, headers, text, body: parsedJson(text) })
 }
 
 function faultOf(endpoint: Endpoint, answer: WireAnswer): string | undefined {
@@ -221,17 +222,9 @@ function faultOf(endpoint: Endpoint, answer: WireAnswer): string | undefined {
   if (/\bat .+:\d+:\d+|node_modules|\/src\/|select .+ from|eyJ[\w-]{20}/i.test(content)) return 'shows internals'
   if (status < 400 || endpoint.otherRefusals) return endpoint.judge?.(answer)
   if (!type.startsWith('application/problem+json')) return 'no problem'
-  const problem = problemBody.safeParse(safelyParsed(text)).data
+  const problem = problemBody.safeParse(parsedJson(text)).data
   if (problem?.status !== status) return 'no problem of its form'
   return problem.type === `urn:quartermaster:problem:${problem.code}` ? undefined : 'a problem of another type'
-}
-
-export function safelyParsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** Returns one line of figures. */

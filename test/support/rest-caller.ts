@@ -5,6 +5,7 @@ import { problemBody } from '../../src/http/index.ts'
 import { contractFault } from './contract.ts'
 import type { Service } from './service.ts'
 import { people, scopes } from './teams-user.ts'
+import { control } from './tenant-control.ts'
 
 /** The API's view of a request, for one resource. */
 export const [siteView, mailboxView] = requestView.options
@@ -32,12 +33,8 @@ export function caller(service: Service) {
   }
   async function newToken(who: Caller): Promise<string> {
     const tokenRequest = typeof who === 'string' ? { userId: people[who].id, scope: scopes.collab } : who
-    const response = await fetch(`${service.app.endpoints.simulator?.url}/control/token`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(tokenRequest),
-    })
-    return z.object({ access_token: z.string() }).parse(await response.json()).access_token
+    const answer = await control(service.app.endpoints.simulator?.url ?? '', 'POST', 'token', tokenRequest)
+    return z.object({ access_token: z.string() }).parse(answer).access_token
   }
   return {
     token,

@@ -1,13 +1,18 @@
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { connect } from 'node:net'
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import { expect, onTestFinished } from 'vitest'
 import { apiTexts } from '../../src/cards/index.ts'
-import { type Core, type IdempotencyStore, provisioningRequest, type Request } from '../../src/core/index.ts'
+import {
+  type Core,
+  type IdempotencyStore,
+  parsedJson,
+  provisioningRequest,
+  type Request,
+} from '../../src/core/index.ts'
 import { createHttpServer, type HttpOptions, problemBody } from '../../src/http/index.ts'
 import { contractFault } from './contract.ts'
+import { sendJson, startServer } from './http-server.ts'
 import { loud } from './loud.ts'
 
 export const tenantId = '0a1b2c3d-1111-4111-8111-000000000001'
@@ -43,23 +48,12 @@ export async function startIssuer(atEnd: AtEnd = withTheTest) {
   let published: readonly Key[] = [first]
   let status = 200
   let requestCount = 0
-  const server = createServer((_, response) => {
+  const { url, close } = await startServer(async (_, response) => {
     requestCount += 1
-    void Promise.all(published.map(async (key) => ({ ...(await exportJWK(key.publicKey)), kid: key.kid, use: 'sig' })))
-      .then((keys) => {
-        // Two statements: restify replaces writeHead of every Node response, and its own returns nothing.
-        response.statusCode = status
-        response.end(JSON.stringify({ keys }))
-      })
-      .catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined))
+    const shown = published.map(async (key) => ({ ...(await exportJWK(key.publicKey)), kid: key.kid, use: 'sig' }))
+    sendJson(response, status, { keys: await Promise.all(shown) })
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  atEnd(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  const { port } = server.address() as AddressInfo
+  atEnd(close)
   const now = () => Math.floor(Date.now() / 1000)
   const claims = (more: Record<string, unknown> = {}): JWTPayload => ({
     ...{ iss: issuer, aud: 'api://contoso/collab', tid: tenantId, oid: personId, scp: 'App.ReadWrite.All' },
@@ -88,7 +82,7 @@ export async function startIssuer(atEnd: AtEnd = withTheTest) {
     options: {
       authority: issuer.replace('/v2.0', ''),
       issuers: [issuer, v1Issuer],
-      jwksUrl: `http://127.0.0.1:${port}/keys`,
+      jwksUrl: `${url}/keys`,
       tenantId,
       collab: {
         audiences: ['api://contoso/collab', 'c0ffee00-0000-4000-8000-000000000001'],
@@ -166,7 +160,12 @@ export async function startRest(issuer: Issuer, options: Partial<HttpOptions> = 
         ...(body !== undefined && { body: asBody(body), duplex: 'half' }),
       })
       const text = await response.text()
-      const answer = { status: response.status, headers: response.headers, text, body: text ? parsed(text) : undefined }
+      const answer = {
+        status: response.status,
+        headers: response.headers,
+        text,
+        body: text ? parsedJson(text) : undefined,
+      }
       if (method !== 'HEAD') conforms(method, path, answer)
       if (!invented) expect(contractFault({ method, path, body }, answer)).toBeUndefined()
       return answer
@@ -196,14 +195,6 @@ const asBody = (body: unknown): RequestInit['body'] =>
   typeof body === 'string' || body instanceof Uint8Array || body instanceof ReadableStream
     ? (body as RequestInit['body'])
     : JSON.stringify(body)
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
 
 /** Checks every answer: it contains no internals and has an id; a problem has the id of its trace. */
 function conforms(method: string, path: string, { status, headers, text, body }: RestAnswer): void {

@@ -1,6 +1,5 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll } from 'vitest'
+import { sendJson, startServer } from './http-server.ts'
 
 /** An address that nobody should call, with the calls that it received: the server of an attacker. */
 export interface Trap {
@@ -12,24 +11,17 @@ export interface Trap {
 /** Runs a trap from `beforeAll` to `afterAll` of the block. It returns keys, as an attacker would. */
 export function withTrap(keys: () => readonly object[] = () => []): Trap {
   const hits: string[] = []
-  let url = ''
-  // No chained calls on the response: restify, in the same process, makes writeHead return nothing.
-  const server = createServer((request, response) => {
-    hits.push(`${request.method} ${request.url}`)
-    response.writeHead(200, { 'content-type': 'application/json' })
-    response.end(JSON.stringify({ keys: keys() }))
-  })
+  let server: Awaited<ReturnType<typeof startServer>> | undefined
   beforeAll(async () => {
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    server = await startServer((request, response) => {
+      hits.push(`${request.method} ${request.url}`)
+      sendJson(response, 200, { keys: keys() })
+    })
   })
-  afterAll(async () => {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-  })
+  afterAll(() => server?.close())
   return {
     get url() {
-      return url
+      return server?.url ?? ''
     },
     hits,
   }

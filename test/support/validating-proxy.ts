@@ -1,10 +1,10 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, inject } from 'vitest'
 import { freePort } from '../../src/app/free-port.ts'
+import { startServer } from './http-server.ts'
 import { type ProductProcess, startProcess } from './process.ts'
 import type { Service } from './service.ts'
 
@@ -22,16 +22,15 @@ export interface ValidatingProxy {
  */
 export function withValidatingProxy(service: Service): ValidatingProxy {
   let proxy: ProductProcess | undefined
-  let relay: Server | undefined
+  let relay: Awaited<ReturnType<typeof startServer>> | undefined
   let url = ''
   let dropped = ''
   beforeAll(async () => {
     const folder = mkdtempSync(join(inject('runFolder'), 'prism-'))
     const file = join(folder, 'openapi.json')
     writeFileSync(file, await (await fetch(`${service.app.url}/openapi.json`)).text())
-    relay = createServer(async (request, response) => {
-      const chunks: Buffer[] = []
-      for await (const chunk of request) chunks.push(chunk)
+    relay = await startServer(async (request, response) => {
+      const body = await buffer(request)
       const { host: _, connection: __, 'content-length': ___, ...sent } = request.headers
       const answer = await fetch(`${service.app.url}${request.url}`, {
         method: request.method ?? 'GET',
@@ -39,7 +38,7 @@ export function withValidatingProxy(service: Service): ValidatingProxy {
           [value ?? []].flat().map((one): [string, string] => [name, one]),
         ),
         redirect: 'manual',
-        ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
+        ...(body.length > 0 && { body }),
       })
       const text = await answer.text()
       const headers = Object.fromEntries(answer.headers)
@@ -48,17 +47,14 @@ export function withValidatingProxy(service: Service): ValidatingProxy {
       response.writeHead(answer.status, headers)
       response.end(dropped === '' ? text : without(text, dropped))
     })
-    await new Promise<void>((resolve) => relay?.listen(0, '127.0.0.1', resolve))
-    const upstream = `http://127.0.0.1:${(relay.address() as AddressInfo).port}`
     const port = await freePort()
-    const command = [process.execPath, prism, 'proxy', '--errors', '-p', String(port), file, upstream]
+    const command = [process.execPath, prism, 'proxy', '--errors', '-p', String(port), file, relay.url]
     proxy = await startProcess(command, { cwd: folder, variables: {}, up: /Prism is listening/ })
     url = `http://127.0.0.1:${port}`
   }, 120_000)
   afterAll(async () => {
     await proxy?.stop()
-    relay?.close()
-    relay?.closeAllConnections()
+    await relay?.close()
   })
   return {
     get url() {

@@ -1,6 +1,6 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
+import { startServer } from './http-server.ts'
 
 /** The behaviour for the next webhook: `hold` keeps it from the service, `deafen` delivers it and drops the answer. */
 export type RelayMode = 'pass' | 'hold' | 'deafen'
@@ -16,10 +16,7 @@ export type RelayChoice = (body: string) => { readonly mode: RelayMode; met?(): 
 export async function startWebhookRelay(target: () => string) {
   let choose: RelayChoice = () => ({ mode: 'pass' })
   let met = 0
-  const server = createServer((request, response) => {
-    relay(request, response).catch(() => response.destroy())
-  })
-  const relay = async (...[request, response]: Parameters<Parameters<typeof createServer>[1] & object>) => {
+  const relay = async (request: IncomingMessage, response: ServerResponse) => {
     const body = await buffer(request)
     const choice = choose(body.toString('utf8'))
     const meets = () => {
@@ -39,19 +36,15 @@ export async function startWebhookRelay(target: () => string) {
     response.writeHead(answer.status)
     response.end()
   }
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { url, close } = await startServer(relay)
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     /** Returns how many webhooks had another behaviour than `pass` since the mode was set. */
     met: () => met,
     set(next: RelayMode | RelayChoice) {
       choose = typeof next === 'string' ? () => ({ mode: next }) : next
       met = 0
     },
-    async close() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
+    close,
   }
 }
-export type WebhookRelay = Awaited<ReturnType<typeof startWebhookRelay>>

@@ -29,7 +29,7 @@ describe(`follow-up cards to a connector that fails half of its calls (STORM_SEE
 
   beforeAll(async () => {
     // Each call takes some time, so that concurrent calls overlap.
-    connector = await startConnector(0, () => {
+    connector = await startConnector(() => {
       clock.now += 7
       return clock.now
     })

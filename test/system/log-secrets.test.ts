@@ -13,7 +13,7 @@ import { botAppId, connectorUrl, withConnectorKeys } from '../support/connector-
 import { emptyStore } from '../support/database.ts'
 import { templates } from '../support/service.ts'
 import { people, scopes, TeamsUser } from '../support/teams-user.ts'
-import { tokenFor } from '../support/tenant-control.ts'
+import { control, tokenFor } from '../support/tenant-control.ts'
 
 /** Returns a text that occurs nowhere else. */
 const canary = (what: string): string => `canary${what}${randomBytes(8).toString('hex')}`
@@ -44,12 +44,7 @@ async function start(variables: Record<string, string>, connectorKeysUrl = '') {
     once(child, 'close').then(() => [output]),
   ])) as [string]
   const [url = '', simulatorUrl = ''] = first.split(' ')
-  const fault = (one: object) =>
-    fetch(`${simulatorUrl}/control/faults`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ count: 50, ...one }),
-    })
+  const fault = (one: object) => control(simulatorUrl, 'POST', 'faults', { count: 50, ...one })
   const call = async (token: string, method: string, path: string, body?: object, headers = {}) => {
     const answer = await fetch(`${url}${path}`, {
       method,
@@ -124,7 +119,7 @@ describe('the output of the service', () => {
       templateId: '5eed0000-0000-4000-8000-00000000000a',
     }
     await call(collab, 'POST', `/collab/v1/spo?secret=${personal.query}`, site, { 'idempotency-key': key })
-    await fetch(`${service.simulatorUrl}/control/faults`, { method: 'DELETE' })
+    await control(service.simulatorUrl, 'DELETE', 'faults')
     const accepted = await call(collab, 'POST', '/collab/v1/spo', { ...site, displayName: `${text.name} again` })
     expect(accepted.status).toBe(202)
     const mailbox = {

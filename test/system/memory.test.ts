@@ -41,7 +41,7 @@ describe.each(['embedded', 'server'] as const)('memory of the service with the s
   afterAll(async () => {
     await service?.stop()
     await tenant?.kill()
-    connector?.close()
+    await connector?.close()
   })
 
   const load = (turns: number, requests: number) =>

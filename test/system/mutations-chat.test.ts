@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cardActions } from '../../src/bot/registry.ts'
+import { parsedJson } from '../../src/core/index.ts'
 import { withGuardedBot } from '../support/guarded-bot.ts'
 import {
   type Endpoint,
@@ -9,7 +10,6 @@ import {
   isLongRun,
   rounds,
   run,
-  safelyParsed,
   type WireAnswer,
   wire,
   writeSeenAnswers,
@@ -34,7 +34,7 @@ afterAll(() => {
  */
 function refusalFault({ type, text }: WireAnswer): string | undefined {
   if (type.startsWith('application/problem+json') || text === '') return undefined
-  const body = safelyParsed(text) as { error?: { code?: unknown; message?: unknown } } | undefined
+  const body = parsedJson(text) as { error?: { code?: unknown; message?: unknown } } | undefined
   const isError = typeof body?.error?.code === 'string' && typeof body.error.message === 'string'
   return isError && type.startsWith('application/json') ? undefined : 'neither a problem nor an error of the channel'
 }
@@ -42,7 +42,7 @@ function refusalFault({ type, text }: WireAnswer): string | undefined {
 function cardFault(answer: WireAnswer): string | undefined {
   if (answer.text.includes('tell an admin')) return 'a surprise to us'
   if (answer.status >= 400) return refusalFault(answer)
-  const { statusCode, type, value } = (safelyParsed(answer.text) ?? {}) as Record<string, unknown>
+  const { statusCode, type, value } = (parsedJson(answer.text) ?? {}) as Record<string, unknown>
   const isCard = type === 'application/vnd.microsoft.card.adaptive' && typeof value === 'object'
   const isText = type === 'application/vnd.microsoft.activity.message' && typeof value === 'string'
   return statusCode === 200 && (isCard || isText) ? undefined : 'Teams cannot read it'

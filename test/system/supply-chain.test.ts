@@ -1,13 +1,11 @@
 import { execFile, execFileSync } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { isNode } from '../support/card-rules.ts'
+import { sendJson, startServer } from '../support/http-server.ts'
 import { licenceOf, lockedPackages } from '../support/lock-file.ts'
-import { sendJson } from '../support/microsoft365.ts'
 
 describe('the lock file', () => {
   it('has the hash of every package, and no address to download it from', () => {
@@ -108,19 +106,14 @@ describe('licences of packages', () => {
 describe('the check for known vulnerabilities', () => {
   /** Runs the command with a registry that has this answer. */
   async function against(status: number, body: unknown): Promise<{ code: number; output: string }> {
-    const registry = createServer((request, response) => {
+    const registry = await startServer((request, response) => {
       request.resume()
       // For a vulnerable package, npm reads the existing versions.
       const answer = request.method === 'POST' ? body : versionsOf(request.url?.slice(1) ?? '')
       sendJson(response, status, answer)
-    }).listen(0, '127.0.0.1')
-    await once(registry, 'listening')
-    onTestFinished(() => {
-      registry.closeAllConnections()
-      registry.close()
     })
-    const address = registry.address()
-    const env = { ...process.env, npm_config_registry: `http://127.0.0.1:${isNode(address) ? address['port'] : 0}/` }
+    onTestFinished(registry.close)
+    const env = { ...process.env, npm_config_registry: `${registry.url}/` }
     try {
       const { stdout } = await promisify(execFile)(process.execPath, ['test/known-vulnerabilities.ts'], { env })
       return { code: 0, output: stdout }

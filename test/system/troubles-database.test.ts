@@ -14,6 +14,7 @@ import { startTenant } from '../support/replica-set.ts'
 import { withService } from '../support/service.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import { people, TeamsUser } from '../support/teams-user.ts'
+import { control } from '../support/tenant-control.ts'
 import { seconds, until } from '../support/until.ts'
 
 /**
@@ -130,14 +131,10 @@ describe('two processes without their database', { timeout: 240_000 }, () => {
   it('and refused by Exchange: an admin receives one card, and one when it works again', async () => {
     await until(async () => (await watched().catch(() => undefined))?.state === 'well' || undefined, 'all to be well')
     connector.sent.length = 0
-    const faults = `${tenant.variables['LOGIN_URL']}/control/faults`
-    await fetch(faults, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ operation: 'exchange.*', kind: 'failBeforeCommit', status: 403 }),
-    })
+    const tenantUrl = tenant.variables['LOGIN_URL'] ?? ''
+    await control(tenantUrl, 'POST', 'faults', { operation: 'exchange.*', kind: 'failBeforeCommit', status: 403 })
     await until(() => countOf(connector, 'Something is broken') > 0 || undefined, 'the admin to be told')
-    await fetch(faults, { method: 'DELETE' })
+    await control(tenantUrl, 'DELETE', 'faults')
     await until(
       () => countOf(connector, 'Everything works again') > 0 || undefined,
       'the admin to be told that it is back',

@@ -14,7 +14,7 @@ import { quickWatch } from '../support/quick-watch.ts'
 import { startTenant } from '../support/replica-set.ts'
 import { templates, withService } from '../support/service.ts'
 import { people, scopes, TeamsUser } from '../support/teams-user.ts'
-import { tokenFor } from '../support/tenant-control.ts'
+import { control, tokenFor } from '../support/tenant-control.ts'
 import { seconds, until } from '../support/until.ts'
 
 const titles = (card: object): unknown[] => actionsOf(card as Record<string, unknown>).map(({ title }) => title)
@@ -46,12 +46,10 @@ describe('two processes with one server after a kill of one during a job', { tim
       startProduct('main.ts', { cwd: folder, variables: { ...variables, PORT: port }, up: /^Quartermaster answers/ })
     doomed = await start()
     // The process that creates the site receives no answer once, so it is busy.
-    await fetch(`${tenant.variables['LOGIN_URL']}/control/faults`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ operation: 'sharepoint.site.create', kind: 'holdAfterCommit', count: 1 }),
-    })
-    const token = await tokenFor(tenant.variables['LOGIN_URL'] ?? '', people.kim.id, scopes.collab)
+    const tenantUrl = tenant.variables['LOGIN_URL'] ?? ''
+    const hold = { operation: 'sharepoint.site.create', kind: 'holdAfterCommit', count: 1 }
+    await control(tenantUrl, 'POST', 'faults', hold)
+    const token = await tokenFor(tenantUrl, people.kim.id, scopes.collab)
     const accepted = await fetch(`${doomedUrl}/collab/v1/spo/`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },

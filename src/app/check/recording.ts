@@ -1,5 +1,6 @@
 import { closeSync, fchmodSync, fstatSync, openSync, writeFileSync } from 'node:fs'
 import { z } from 'zod'
+import { parsedJson } from '../../core/index.ts'
 import type { OpenInstallation } from './installation.ts'
 import { createScrubber, type Scrubber } from './scrub.ts'
 import { mark, markedPattern, type TrialInput } from './trial.ts'
@@ -100,15 +101,15 @@ function scrubbed(
   const isSignIn = url.includes('/oauth2/')
   return {
     ...{ method, url: scrub.template(url), headers: Object.fromEntries(shown), status, milliseconds },
-    ...(body !== undefined && { body: shapeOf(parsed(body) ?? formOf(body), scrub) }),
+    ...(body !== undefined && { body: shapeOf(parsedJson(body) ?? formOf(body), scrub) }),
     ...(retryAfter !== undefined && /^\d+$/.test(retryAfter) && { retryAfter }),
-    ...(answer !== '' && { answer: isSignIn ? signInAnswer(answer) : scrub.value(parsed(answer) ?? answer) }),
+    ...(answer !== '' && { answer: isSignIn ? signInAnswer(answer) : scrub.value(parsedJson(answer) ?? answer) }),
   }
 }
 
 /** A sign-in's answer has a token, so only its outcome is kept. */
 function signInAnswer(answer: string): unknown {
-  const { error, expires_in: expiresIn } = Object(parsed(answer))
+  const { error, expires_in: expiresIn } = Object(parsedJson(answer))
   const [code] = /AADSTS\d+/.exec(answer) ?? []
   return typeof error === 'string'
     ? { error: code ?? 'error' }
@@ -128,14 +129,6 @@ function shapeOf(value: unknown, scrub: Scrubber): unknown {
 }
 
 const formOf = (body: string): Record<string, string> => Object.fromEntries(new URLSearchParams(body))
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
 
 /** Identifies a call in a replay: calls with the same key get their answers in the recorded order. */
 export const replayKey = ({

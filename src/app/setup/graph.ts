@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
+import { parsedJson } from '../../core/index.ts'
 
 /** Microsoft Graph, called on behalf of the signed-in person. */
 export interface Graph {
@@ -195,8 +196,8 @@ async function exchange(
       throw new Refusal({ status: undefined, code, description: '', requestId: '', isWrite }, error)
     })
   const { response, text } = answered
-  if (response.ok) return text === '' ? {} : jsonOf(text)
-  const { error } = problemBody.parse(jsonOf(text))
+  if (response.ok) return parsedJson(text) ?? {}
+  const { error } = problemBody.parse(parsedJson(text))
   const refusal = new Refusal({
     status: response.status,
     code: error.code,
@@ -212,14 +213,6 @@ async function exchange(
 const problemBody = z
   .object({ error: z.object({ code: z.string().catch(''), message: z.string().catch('') }) })
   .catch({ error: { code: '', message: '' } })
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return {}
-  }
-}
 
 /** Quotes a value for a path or filter: `O'Hara` → `O''Hara`. */
 export const quotedValue = (text: string): string => encodeURIComponent(text.replaceAll("'", "''"))

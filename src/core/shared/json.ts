@@ -8,3 +8,12 @@ export function frozen<T>(value: T): T {
   for (const part of Object.values(value)) frozen(part)
   return Object.freeze(value)
 }
+
+/** Parses JSON; returns undefined for any other text, such as the HTML page of a proxy. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,6 +1,6 @@
 /** Answers of Microsoft's services: bodies, errors, and what a status means for a retry. */
 import { z } from 'zod'
-import { because, type Reason, TenantError } from '../../core/index.ts'
+import { because, parsedJson, type Reason, TenantError } from '../../core/index.ts'
 
 /** The service's own error. `text` is for logs and for the few cases that have no code. */
 export interface ServiceError {
@@ -23,7 +23,7 @@ export interface Answer {
 
 /** Reads an answer. Throws a `TenantError` for a 2xx answer that is not JSON. */
 export function answerOf(response: Response, text: string, service: string): Answer {
-  const body = text === '' ? undefined : parseJson(text)
+  const body = text === '' ? undefined : parsedJson(text)
   if (response.ok && text !== '' && body === undefined) throw unreadable(service, 'notJson')
   const error = response.ok ? undefined : serviceErrorOf(body)
   return { status: response.status, body, error, retryAfterSeconds: retryAfterSeconds(response.headers) }
@@ -100,15 +100,6 @@ export async function readText(response: Response, service: string): Promise<str
     parts.push(part)
   }
   return Buffer.concat(parts).toString('utf8')
-}
-
-/** Parses JSON; returns undefined for any other text, such as the HTML page of a proxy. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** The kinds of answers that differ from the documentation. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { because, type Reason, TenantError } from '../../core/index.ts'
-import { type Answer, errorOf, isTransient, parseAnswer, parseJson, unreadable } from './answer.ts'
+import { because, parsedJson, type Reason, TenantError } from '../../core/index.ts'
+import { type Answer, errorOf, isTransient, parseAnswer, unreadable } from './answer.ts'
 import type { CallService, Endpoint } from './call.ts'
 import { foreignPage, quoted } from './call.ts'
 import {
@@ -279,7 +279,7 @@ const serialized = z.object({ Message: text, TypeName: z.string() })
 function exceptionIn(message: string): Exception | undefined {
   const match = /^(?:Ex[\dA-F]+)?\|([\w.+`]+)\|([\s\S]*)$/i.exec(message)
   if (match) return { type: lastSegment(match[1] ?? ''), text: match[2] ?? '' }
-  const { data } = serialized.safeParse(message.startsWith('{') ? parseJson(message) : undefined)
+  const { data } = serialized.safeParse(message.startsWith('{') ? parsedJson(message) : undefined)
   return data && { type: lastSegment(data.TypeName), text: data.Message }
 }
 

@@ -1,6 +1,6 @@
 import { AuthError, ConfidentialClientApplication, type INetworkModule } from '@azure/msal-node'
-import { because, type SignInFacts, TenantError, traceHeaders } from '../../core/index.ts'
-import { isTransient, parseJson, readText, retryAfterSeconds, unreadable } from './answer.ts'
+import { because, parsedJson, type SignInFacts, TenantError, traceHeaders } from '../../core/index.ts'
+import { isTransient, readText, retryAfterSeconds, unreadable } from './answer.ts'
 import { isConnectionError, type TokenSource } from './call.ts'
 import type { ClientCertificate } from './certificate.ts'
 
@@ -170,7 +170,7 @@ function networkClient(fetch: SignInOptions['fetch'], toWire: (url: string) => s
     })
     // MSAL would block itself for a minute after these, and fail on a body that is not JSON.
     if (isTransient(response.status)) throw new SignInFault(busy(response))
-    const answer = parseJson(await readText(response, service).catch(() => ''))
+    const answer = parsedJson(await readText(response, service).catch(() => ''))
     if (typeof answer !== 'object' || answer === null) throw new SignInFault(unreadable(service, 'noObject'))
     return { status: response.status, headers: {}, body: answer }
   }
