@@ -44,7 +44,9 @@ async function start(variables: Record<string, string>, connectorKeysUrl = '') {
     once(child, 'close').then(() => [output]),
   ])) as [string]
   const [url = '', simulatorUrl = ''] = first.split(' ')
-  const fault = (one: object) => control(simulatorUrl, 'POST', 'faults', { count: 50, ...one })
+  /** From now on, these calls to the tenant fail. */
+  const fail = (operation: string) =>
+    control(simulatorUrl, 'POST', 'faults', { operation, kind: 'failBeforeCommit', status: 500, count: 50 })
   const call = async (token: string, method: string, path: string, body?: object, headers = {}) => {
     const answer = await fetch(`${url}${path}`, {
       method,
@@ -53,7 +55,7 @@ async function start(variables: Record<string, string>, connectorKeysUrl = '') {
     })
     return { status: answer.status, text: await answer.text() }
   }
-  return { url, simulatorUrl, fault, call, output: () => output }
+  return { url, simulatorUrl, fail, call, output: () => output }
 }
 
 /** Returns the names of the canaries that were found, with their lines. */
@@ -81,7 +83,7 @@ describe('the output of the service', () => {
       },
       `${keys.url}/keys`,
     )
-    const { call, fault } = service
+    const { call, fail } = service
     const tokens: string[] = []
     for (const [who, api] of [
       ['kim', 'collab'],
@@ -112,13 +114,14 @@ describe('the output of the service', () => {
     expect((await put(`${secrets.template}x`, { 'if-match': '*' })).status).toBe(422)
 
     // Requests that fail in the tenant, at once and later; refused bodies; invalid tokens.
-    await fault({ operation: 'graph', status: 500 })
+    await fail('graph.*')
     const site = {
       displayName: text.name,
       description: text.description,
       templateId: '5eed0000-0000-4000-8000-00000000000a',
     }
-    await call(collab, 'POST', `/collab/v1/spo?secret=${personal.query}`, site, { 'idempotency-key': key })
+    const failing = `/collab/v1/spo?secret=${personal.query}`
+    expect((await call(collab, 'POST', failing, site, { 'idempotency-key': key })).status).toBe(503)
     await control(service.simulatorUrl, 'DELETE', 'faults')
     const accepted = await call(collab, 'POST', '/collab/v1/spo', { ...site, displayName: `${text.name} again` })
     expect(accepted.status).toBe(202)
@@ -180,7 +183,7 @@ describe('the output of the service', () => {
       connector.fail({ method: 'POST', how, count: 1, ...(how === 403 && { code: 'ConversationBlockedByUser' }) })
       await kim.post(kim.activity({ type: 'message', text: `help ${text.typed}` }))
     }
-    await service.fault({ operation: 'sharepoint', status: 500 })
+    await service.fail('sharepoint.*')
     const body = { displayName: text.name, description: text.reason, templateId: templates.workingGroup }
     const token = await tokenFor(service.simulatorUrl, people.kim.id, scopes.collab)
     connector.misbehave(() => ({ how: 500 }))
