@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { apiTexts } from '../../cards/index.ts'
 import {
   type CheckContext,
-  type DefinedCheck,
   type HealthPart,
   healthState,
   type InstallationPorts,
@@ -53,9 +52,8 @@ export function reported(part: HealthPart): ReportedPart {
 export async function runAll(
   context: CheckContext<InstallationPorts>,
   show: (part: ReportedPart) => void,
-  checks: readonly DefinedCheck<InstallationPorts>[] = installationChecks,
 ): Promise<ReportedPart[]> {
-  const running = checks.map((check) => runCheck(check, context))
+  const running = installationChecks.map((check) => runCheck(check, context))
   const all: ReportedPart[] = []
   for (const one of running) {
     for (const part of (await one).map(reported)) {

@@ -180,12 +180,11 @@ const plainRow = (
   count: number,
   most: number,
   look = barLooks.plain as (typeof barLooks)[keyof typeof barLooks],
-  figures = '',
 ): BarRow => ({
   label,
   parts: barOf(count, most, look),
   value: quantity(count),
-  figures,
+  figures: '',
 })
 
 /** Approved and rejected in one bar, and how the rate compares. */

@@ -125,12 +125,12 @@ export const unreadable = (service: string, found: Unreadable, cause?: unknown):
  * `RateLimit-Reset`, in seconds from 0 to 3600: a broken header must not delay a request for years. Returns undefined
  * without a readable header.
  */
-export function retryAfterSeconds(headers: Headers, now: number = Date.now()): number | undefined {
+export function retryAfterSeconds(headers: Headers): number | undefined {
   const waits = [headers.get('retry-after'), headers.get('ratelimit-reset')].flatMap((value) => {
     if (value === null) return []
     if (/^\s*\d+(\.\d+)?\s*$/.test(value)) return [Math.ceil(Number(value))]
     const date = Date.parse(value)
-    return Number.isNaN(date) ? [] : [Math.max(0, Math.ceil((date - now) / 1000))]
+    return Number.isNaN(date) ? [] : [Math.max(0, Math.ceil((date - Date.now()) / 1000))]
   })
   return waits.length > 0 ? Math.min(3600, Math.max(...waits)) : undefined
 }

@@ -184,7 +184,7 @@ const shortestKey = 2048
  * of authorities. Of several certificates of the key, returns the one that is valid now and ends last. Throws a
  * {@link CertificateError}.
  */
-function keyPairFromPem(file: Uint8Array, password: string | undefined, now = new Date()): KeyPair {
+function keyPairFromPem(file: Uint8Array, password: string | undefined): KeyPair {
   const text = textOf(file)
   if (!text.includes('-----BEGIN ')) throw new CertificateError(notPem(file))
   const blocks = [...text.matchAll(/-----BEGIN ([A-Z0-9 ]+)-----[\s\S]+?-----END \1-----/g)]
@@ -196,6 +196,7 @@ function keyPairFromPem(file: Uint8Array, password: string | undefined, now = ne
   const key = readKey(keyBlock[0], password)
   const certificates = certificateBlocks.map(([block]) => readCertificate(block))
   const ofTheKey = certificates.filter((one) => one.checkPrivateKey(key))
+  const now = new Date()
   const isValid = ({ validFromDate, validToDate }: X509Certificate) => validFromDate <= now && now < validToDate
   const certificate = ofTheKey.toSorted(
     (one, other) =>

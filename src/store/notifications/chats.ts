@@ -264,9 +264,8 @@ const nothing: ChatTraffic = { sent: [], waiting: [], heldUntil: 0 }
  * The recent traffic of chats. On a server it is in the store, by the server's clock, because all replicas write to the same
  * chats. The embedded store belongs to one process, so that process keeps it in memory, which is faster.
  */
-export function createChatPace(database: Database, now: () => number = Date.now): ChatPaceStore {
-  return database.engine === 'server' ? chatPaceInStore(database) : chatPaceInMemory(now)
-}
+export const createChatPace = (database: Database): ChatPaceStore =>
+  database.engine === 'server' ? chatPaceInStore(database) : chatPaceInMemory(Date.now)
 
 export function chatPaceInMemory(now: () => number): ChatPaceStore {
   const chats = new Map<string, { traffic: ChatTraffic; at: number }>()
