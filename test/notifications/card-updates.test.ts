@@ -266,7 +266,7 @@ describe('the cards of a request', () => {
 
   it('for approvers are updated when a fact on them changes without the request, and then no more', async () => {
     const details = { ...requestOf().details, displayName: `Harvest ${randomUUID()}` }
-    const first = await stored({ details, requester: priya })
+    const others = [await stored({ details, requester: priya }), await stored({ details, requester: priya })]
     const second = await stored({ details })
     await shown(second, dana, 'approval:1')
     const updates = async () => {
@@ -275,12 +275,17 @@ describe('the cards of a request', () => {
     }
     expect(await updates()).toEqual([true])
     expect(await updates()).toEqual([])
-    await core.provisioning.cancelRequest(actorOf(priya), { requestId: first.requestId })
-    const ordered = async () => (await refreshes(second)).length
-    const before = await ordered()
-    await refresh(first, 'all')
-    await refresh(first, 'all')
-    expect(await ordered()).toBe(before + 1)
+    const before = (await refreshes(second)).length
+    let now = new Date('2026-11-28T09:00:01Z')
+    const { system } = core.with({ clock: { now: () => now } })
+    for (const { requestId, version } of others) {
+      await core.provisioning.cancelRequest(actorOf(priya), { requestId })
+      await system.refreshCards(outbox, { requestId, version, cards: 'all' })
+      now = new Date('2026-11-28T09:00:29Z')
+    }
+    const [ordered, ...more] = (await refreshes(second)).slice(before)
+    expect(more, 'others that end in the same half-minute').toEqual([])
+    expect(ordered?.startAfter).toEqual(new Date('2026-11-28T09:00:35Z'))
     expect(await updates()).toEqual([false])
     expect(await updates()).toEqual([])
   })

@@ -84,17 +84,27 @@ export async function refreshCards(
   if (failures.length > 0) throw retryable ?? failures[0]
 }
 
+/** The period in which all similar requests that end order one update of a waiting request, in milliseconds. */
+const similarPeriod = 30_000
+/** The update starts this time after its period, in milliseconds: until then its last order is certainly stored. */
+const similarDelay = 5000
+
 /**
- * Updates the cards of waiting requests with a similar name: they no longer name a request that does not wait any more. Once
- * for each pair, because a request never waits again.
+ * Updates the cards of waiting requests with a similar name: they no longer name a request that does not wait any more. Rows of
+ * a list often have similar names and end together, and each update asks the directory. So the updates wait for the end of
+ * a period, and there is one for each waiting request.
  */
 async function refreshSimilar(context: SystemContext<NotificationPorts>, request: Request): Promise<void> {
+  const { jobs, clock } = context.ports
   const waiting = await similarWaiting(context, request)
-  await context.ports.jobs.enqueue(
+  const period = Math.floor(clock.now().getTime() / similarPeriod)
+  const startAfter = new Date((period + 1) * similarPeriod + similarDelay)
+  await jobs.enqueue(
     waiting.map(({ requestId, version }) => ({
       name: 'refresh-cards',
       payload: { v: 1, requestId, version, cards: 'all' },
-      id: jobId('refresh-similar', requestId, request.requestId),
+      id: jobId('refresh-similar', requestId, period),
+      startAfter,
     })),
   )
 }
