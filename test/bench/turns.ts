@@ -8,7 +8,7 @@ export interface TurnFigures {
   readonly p95: number
 }
 
-/** A single person would exceed the limit of a chat for an hour, and the count of its messages would be unusually long. */
+/** A single person would type hundreds of messages within a minute, which each turn would then count. */
 const peopleWhoType = 25
 
 /**
