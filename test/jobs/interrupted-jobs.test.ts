@@ -40,7 +40,7 @@ describe.each(engines)('a job whose process was killed in each attempt, %s,', (e
   const killEachAttempt = async () => {
     await queue.stop(5)
     await store.database.query(
-      `update ${table()} set state = 'active', retry_count = retry_limit + 100, started_on = now(),
+      `update ${table()} set state = 'active', retry_count = retry_limit + 10, started_on = now(),
          heartbeat_on = now() - interval '1 minute' where name = 'errand' and state < 'active'`,
     )
     await start()
