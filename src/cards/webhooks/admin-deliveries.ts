@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Delivery, inLocale, type KnownDelivery, webhookBody } from '../../core/index.ts'
+import { type Delivery, inLocale, type KnownDelivery, parsedJson, webhookBody } from '../../core/index.ts'
 import { look, looks, marks, plain, rowLook, toFix, toKnow } from '../shared/look.ts'
 import { format, restText, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
@@ -126,13 +126,7 @@ function whenOf({ createdAt, status, attempts, nextAttemptAt }: Delivery, viewer
 }
 
 /** The data of the message, if it is readable. */
-function outlineOf({ body }: Delivery) {
-  try {
-    return webhookBody.safeParse(JSON.parse(body)).data?.data
-  } catch {
-    return undefined
-  }
-}
+const outlineOf = ({ body }: Delivery) => webhookBody.safeParse(parsedJson(body)).data?.data
 
 const labels = ['name', 'outcome', 'next'] as const
 export const adminDeliveryCard = defineCard({

@@ -86,7 +86,7 @@ export async function refreshCards(
 
 /** The period in which all similar requests that end order one update of a waiting request, in milliseconds. */
 const similarPeriod = 30_000
-/** The update starts this time after its period, in milliseconds, so that an order of its last moment is stored before. */
+/** The update waits this long after its period, in milliseconds: orders may be stored some moments after they are made. */
 const similarDelay = 5000
 
 /**

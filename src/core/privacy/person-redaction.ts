@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { canonical, type KnownPerson } from '../audit/index.ts'
 import { isForMailbox, provisioningRequest, type Request } from '../requests/index.ts'
-import { isRecord } from '../shared/index.ts'
+import { isRecord, parsedJson } from '../shared/index.ts'
 import { erasedName } from './known-person.ts'
 import { reduced } from './retention.ts'
 
@@ -126,14 +126,7 @@ export const namesOf = ({ displayName, userPrincipalName, alsoKnownAs = [] }: Kn
     .filter((name) => name.length >= shortestName && name !== erasedName)
     .toSorted((one, other) => other.length - one.length)
 
-function jsonIn(text: string): unknown {
-  if (!/^\s*[[{]/.test(text)) return undefined
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
+const jsonIn = (text: string): unknown => (/^\s*[[{]/.test(text) ? parsedJson(text) : undefined)
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')
 

@@ -53,7 +53,7 @@ const ofCore = {
     'The admin reassigned the decision to themselves, so another admin must decide.',
     'Ask another admin to decide. `detail` names one or two.',
   ),
-  'self-approval': code(403, 'The policy lets nobody decide their own request.', 'Ask another approver to decide.'),
+  'self-approval': code(403, 'The requester may not decide this request.', 'Ask another approver to decide.'),
   'not-an-approver': code(
     403,
     'The caller may see the request but is not one of its approvers.',
@@ -80,7 +80,7 @@ const ofCore = {
   unavailable: code(
     503,
     'The store or Microsoft 365 does not answer now, or no approver is available.',
-    `${again} Without an approver, tell an admin.`,
+    `${again} If no approver is available, tell an admin.`,
     'Retry-After',
   ),
 } as const satisfies Record<ErrorCode, ProblemCodeEntry>

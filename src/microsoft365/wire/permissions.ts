@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { because, type Reason, type ServiceHealth, TenantError } from '../../core/index.ts'
+import { because, parsedJson, type Reason, type ServiceHealth, TenantError } from '../../core/index.ts'
 
 /** A permission of the service's own registration. */
 export interface Permission {
@@ -137,13 +137,7 @@ export function lackingIn(token: string, needed: readonly Permission[]): Permiss
   })
 }
 
-function payloadOf(token: string): unknown {
-  try {
-    return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
-  } catch {
-    return undefined
-  }
-}
+const payloadOf = (token: string): unknown => parsedJson(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
 
 /** Returns the permissions that one call needs: for Graph those whose calls include it, for the other services all. */
 export function neededFor(all: readonly Permission[], method: string, url: string): Permission[] {
