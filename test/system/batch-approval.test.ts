@@ -53,8 +53,9 @@ describe('a batch that needs approval', () => {
     const batchId = await begin(40)
     const forDana = await service.dana.sees(/40 waiting/)
     expect(textOf(forDana.card)).toMatch(/Kim Lee sent these requests together/)
+    // A slow machine decides the rest after the answer.
     const approved = await service.dana.clicks(forDana, 'Approve all')
-    expect(textOf(approved.card ?? {})).toMatch(/You approved 40 requests/)
+    expect(textOf(approved.card ?? {})).toMatch(/You approved \d+ requests/)
     const forOmar = await service.omar.sees(/40 waiting/)
     const references = [...textOf(forOmar.card).matchAll(/Room (\d+)/g)]
     expect(references).toHaveLength(6)
@@ -67,7 +68,6 @@ describe('a batch that needs approval', () => {
     expect(textOf(rejected.card ?? {})).toMatch(/You rejected 2 requests/)
     expect(textOf(rejected.card ?? {})).toMatch(/38 waiting/)
     const last = await service.omar.clicks({ ...forOmar, card: rejected.card }, 'Approve all')
-    // A slow machine decides the rest after the answer.
     expect(textOf(last.card ?? {})).toMatch(/You approved \d+ requests/)
     const ended = await becomes(batchId, 'all rooms', ({ requests }) => requests.succeeded === 38)
     expect(ended.requests).toEqual({ succeeded: 38, rejected: 2 })
@@ -163,7 +163,8 @@ describe('a batch that needs approval', () => {
     }
     const statusOf = async (requestId: string) =>
       Object((await call('kim', 'GET', `/requests/v1/${requestId}`)).body).status
-    for (let place = 0; place < 9; place += 1) await begins('omar', `Listed ${place}`)
+    const listed: string[] = []
+    for (let place = 0; place < 9; place += 1) listed.push(await begins('omar', `Listed ${place}`))
     const list = await dana.says('approvals')
     const several = await dana.clicks(list, 'Decide several')
     const onCard = { ...list, card: several.card }
@@ -171,11 +172,12 @@ describe('a batch that needs approval', () => {
     expect(textOf(pages.card ?? {})).toMatch(/Listed 8/)
     const late = await begins('kim', 'Arrived later')
     const decided = await dana.clicks(onCard, 'Approve all')
-    const [, approved] = /You approved (\d+) requests/.exec(textOf(decided.card ?? {})) ?? []
-    expect(Number(approved)).toBeGreaterThanOrEqual(9)
+    expect(textOf(decided.card ?? {})).toMatch(/You approved \d+ requests/)
     expect(textOf(decided.card ?? {})).toMatch(/REQ-\d+ .*, REQ-\d+ .* and \d+ more\./)
     expect(textOf(decided.card ?? {})).toMatch(/One more request waits\. It was not on your card\./)
-    expect(await statusOf(late)).toBe('pendingApproval')
     expect(textOf(decided.card ?? {})).toMatch(/Arrived later/)
+    const isApproved = async (requestId: string) => (await statusOf(requestId)) !== 'pendingApproval'
+    await until(async () => (await Promise.all(listed.map(isApproved))).every(Boolean), 'the decisions of all pages')
+    expect(await statusOf(late)).toBe('pendingApproval')
   }, 240_000)
 })
