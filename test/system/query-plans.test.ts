@@ -263,3 +263,20 @@ describe.each(engines)('with any number of requests, %s:', (engine) => {
     expect(rowsRead).toBeLessThan(100)
   })
 })
+
+describe.each(engines)('in a new store without statistics, %s:', (engine) => {
+  const store = withDatabase(engine)
+
+  it('the query for equal bodies has no index to choose but its own', async () => {
+    const { database, statements } = recording(store.database)
+    const { requests } = createStores(database)
+    for (let count = 0; count < 50; count += 1) await requests.insert({ ...request, requestId: randomUUID() })
+    statements.splice(0)
+    const body = { fingerprint: 'none', since: new Date(0), but: randomUUID() }
+    await requests.sentSince({ tenantId, requesterId: kim, ...body })
+    const scannedBy = () => Promise.all(statements.map(async (one) => (await explain(store.database, one)).scanned))
+    expect(await scannedBy()).toEqual([[]])
+    await store.database.query('DROP INDEX requests_by_fingerprint')
+    expect(await scannedBy()).toEqual([['requests']])
+  })
+})

@@ -52,6 +52,8 @@ export interface DigestSetting {
 
 /** The maximum number of requests that are counted for one person. */
 const maxAwaited = 100
+/** How many people's cards are ordered together. Answers to other people wait while one portion is ordered. */
+const portion = 200
 
 /** Returns the open items of the actor; with `by`, only items older than this time: later ones wait for the next digest. */
 export async function digestOf(context: Context<NotificationPorts>, by?: Date): Promise<Digest> {
@@ -166,7 +168,8 @@ export async function orderDigests(context: SystemContext<NotificationPorts>): P
           : [noticeOrder(tenantId, personId, `digest:${day}`)]
       }),
     )
-  await order(await ports.digests.awaited(tenantId))
+  const awaited = await ports.digests.awaited(tenantId)
+  for (let start = 0; start < awaited.length; start += portion) await order(awaited.slice(start, start + portion))
   // Last, because only the directory knows the admins.
   const admins = (await adminsOf(ports, settings)).map(({ id }) => id)
   const have = await havingDigest(context, tenantId, admins)
