@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { apiTexts } from '../../src/cards/index.ts'
 import { judgedBy } from '../../src/core/approvals/approvers.ts'
 import {
@@ -13,7 +13,7 @@ import {
 } from '../../src/core/index.ts'
 import { type Condition, fieldTypes, judge } from '../../src/core/templates/approval-policy.ts'
 import { actorOf, asMailbox, asSite, dana, kim, omar, priya, withCore } from '../support/core.ts'
-import { startTenant, type TestTenant } from '../support/simulated-tenant.ts'
+import { withTenant } from '../support/simulated-tenant.ts'
 import { exchangeOf } from '../support/simulator.ts'
 
 const asKim = actorOf(kim)
@@ -160,11 +160,7 @@ describe('a request without a capacity', () => {
 
 describe('a mailbox created without a capacity', () => {
   const core = withCore()
-  let contoso: TestTenant
-  beforeAll(async () => {
-    contoso = await startTenant()
-  })
-  afterAll(() => contoso.close())
+  const contoso = withTenant()
 
   it.each([
     ['the maximum of its template, if the tenant’s default is larger', 10_000, '9.766 GB (10,485,760,000 bytes)'],

@@ -1,23 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 import { readConfig } from '../../src/app/config.ts'
 import { textOf } from '../support/cards.ts'
 import { dana, kim, omar } from '../support/microsoft365.ts'
 import { templates, withService } from '../support/service.ts'
-import { startTenant, type TestTenant } from '../support/simulated-tenant.ts'
+import { withTenant } from '../support/simulated-tenant.ts'
 
 /** Contoso's group whose members are another group, a colleague, a blocked account and a guest. */
 const partnerBoard = '22222222-bbbb-4bbb-8bbb-000000000004'
 const [siobhan, ivo, anna] = [19, 46, 47].map((number) => `11111111-aaaa-4aaa-8aaa-0000000000${number}`)
 
 describe('the directory', () => {
-  let contoso: TestTenant
-  beforeAll(async () => {
-    contoso = await startTenant()
-  })
-  afterAll(() => contoso.close())
+  const contoso = withTenant()
 
   it('returns members of nested groups, and marks blocked accounts and guests', async () => {
     const members = await contoso.directory.membersOf(partnerBoard)

@@ -1,15 +1,11 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { type HeldAddress, mailKey, siteKey } from '../../src/core/index.ts'
 import { dana } from '../support/microsoft365.ts'
-import { runSteps, siteInput, startTenant, type TestTenant } from '../support/simulated-tenant.ts'
+import { runSteps, siteInput, withTenant } from '../support/simulated-tenant.ts'
 import { ask, exchangeOf, tokenOf } from '../support/simulator.ts'
 
-let contoso: TestTenant
-beforeAll(async () => {
-  contoso = await startTenant()
-})
+const contoso = withTenant()
 afterEach(() => contoso.healthy())
-afterAll(() => contoso.close())
 
 async function inUse(): Promise<HeldAddress[]> {
   const all: HeldAddress[] = []

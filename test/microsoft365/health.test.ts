@@ -1,17 +1,13 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { because, sentenceOf, TenantError } from '../../src/core/index.ts'
 import { contoso as contosoTenant } from '../../src/simulator/tenant/contoso.ts'
 import { sendJson, startServer } from '../support/http-server.ts'
 import { answersSignIn, connectTo } from '../support/microsoft365.ts'
-import { startTenant, type TestTenant } from '../support/simulated-tenant.ts'
+import { withTenant } from '../support/simulated-tenant.ts'
 import { exchangeOf } from '../support/simulator.ts'
 
-let contoso: TestTenant
-beforeAll(async () => {
-  contoso = await startTenant()
-})
+const contoso = withTenant()
 afterEach(() => contoso.healthy())
-afterAll(() => contoso.close())
 
 /** Creates a directory whose organisation has these domains. */
 async function withDomains(verifiedDomains: unknown) {

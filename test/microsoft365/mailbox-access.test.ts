@@ -1,18 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { MailboxStepInput } from '../../src/core/index.ts'
 import { contoso as organisation } from '../../src/simulator/tenant/contoso.ts'
 import { mailboxInput, ongoing, runMailbox, wholeMailbox } from '../support/mailbox-steps.ts'
 import { dana, kim, omar } from '../support/microsoft365.ts'
-import { startTenant, type TestTenant } from '../support/simulated-tenant.ts'
+import { type TestTenant, withTenant } from '../support/simulated-tenant.ts'
 import { exchangeOf } from '../support/simulator.ts'
 
-let contoso: TestTenant
+const contoso = withTenant()
 let run: Awaited<ReturnType<typeof exchangeOf>>
 beforeAll(async () => {
-  contoso = await startTenant()
   run = await exchangeOf(contoso.simulator)
 })
-afterAll(() => contoso.close())
 
 const value = async (cmdlet: string, parameters: Record<string, unknown>): Promise<Record<string, unknown>[]> =>
   (await run(cmdlet, parameters)).body.value ?? []
@@ -67,11 +65,7 @@ const contosoPerson = (name: string) => {
 }
 
 describe.each(['userPrincipalName', 'address', 'objectId'] as const)('where Exchange shows people by %s', (shownAs) => {
-  let tenant: TestTenant
-  beforeAll(async () => {
-    tenant = await startTenant({ exchange: { trusteesShownAs: shownAs } })
-  })
-  afterAll(() => tenant.close())
+  const tenant = withTenant({ exchange: { trusteesShownAs: shownAs } })
   // Her primary address differs from her sign-in name.
   const huelya = contosoPerson('Hülya Demir')
 
@@ -105,11 +99,7 @@ describe.each(['userPrincipalName', 'address', 'objectId'] as const)('where Exch
 })
 
 describe('access for many people', () => {
-  let busy: TestTenant
-  beforeAll(async () => {
-    busy = await startTenant({}, { workSeconds: 0 })
-  })
-  afterAll(() => busy.close())
+  const busy = withTenant({}, { workSeconds: 0 })
   const people = organisation.people.filter(({ hasMailbox }) => hasMailbox)
   const access = people.map((person, index) => ({
     person,

@@ -1,18 +1,16 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { MailboxStepInput } from '../../src/core/index.ts'
 import { mailboxInput, ongoing, persist, wholeMailbox } from '../support/mailbox-steps.ts'
 import { kim } from '../support/microsoft365.ts'
-import { startTenant, type TestTenant } from '../support/simulated-tenant.ts'
+import { startTenant, type TestTenant, withTenant } from '../support/simulated-tenant.ts'
 import { exchangeOf } from '../support/simulator.ts'
 
-let contoso: TestTenant
+const contoso = withTenant()
 let run: Awaited<ReturnType<typeof exchangeOf>>
 beforeAll(async () => {
-  contoso = await startTenant()
   run = await exchangeOf(contoso.simulator)
 })
 afterEach(() => contoso.healthy())
-afterAll(() => contoso.close())
 
 const value = async (cmdlet: string, parameters: Record<string, unknown>): Promise<Record<string, unknown>[]> =>
   (await run(cmdlet, parameters)).body.value ?? []
@@ -131,12 +129,8 @@ describe('the step that creates a mailbox', () => {
 })
 
 describe('a mailbox that appears late in lists', () => {
-  let slow: TestTenant
-  beforeAll(async () => {
-    slow = await startTenant({ exchangeSettleSeconds: 0.1, exchange: { recipientLagSeconds: 0.6 } })
-  })
+  const slow = withTenant({ exchangeSettleSeconds: 0.1, exchange: { recipientLagSeconds: 0.6 } })
   afterEach(() => slow.healthy())
-  afterAll(() => slow.close())
   const made = async () => {
     const all = (await (await exchangeOf(slow.simulator))('Get-Mailbox', { ResultSize: 'Unlimited' })).body.value
     return (input: MailboxStepInput): { CustomAttribute15: string }[] =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import {
   applies,
   type MailboxField,
@@ -12,7 +12,7 @@ import { cmdlets } from '../../src/microsoft365/wire/exchange-cmdlets.ts'
 import published from '../../src/simulator/exchange/exo-cmdlet-parameters.json' with { type: 'json' }
 import { mailboxInput, runMailbox } from '../support/mailbox-steps.ts'
 import { dana, kim, omar } from '../support/microsoft365.ts'
-import { type ObservedCall, startTenant, type TestTenant } from '../support/simulated-tenant.ts'
+import { type ObservedCall, withTenant } from '../support/simulated-tenant.ts'
 import { exchangeOf } from '../support/simulator.ts'
 
 const priya = '11111111-aaaa-4aaa-8aaa-000000000007'
@@ -125,15 +125,13 @@ const expected: Record<MailboxField, Record<MailboxKind, Held>> = {
   reason: everywhere('request'),
 }
 
-let contoso: TestTenant
+const contoso = withTenant()
 let calls: ObservedCall[]
 const held = new Map<MailboxKind, unknown>()
 beforeAll(async () => {
-  contoso = await startTenant()
   for (const kind of mailboxKinds) held.set(kind, await makeAndReadBack(kind))
   calls = await contoso.calls()
 })
-afterAll(() => contoso.close())
 
 async function makeAndReadBack(kind: MailboxKind) {
   const address = `${kind.replace('Mailbox', '')}-fields@contoso-labs.example`

@@ -1,16 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { visibleText } from '../../src/microsoft365/mailboxes/fields.ts'
 import { mailboxInput, runMailbox, wholeMailbox } from '../support/mailbox-steps.ts'
-import { startTenant, type TestTenant } from '../support/simulated-tenant.ts'
+import { withTenant } from '../support/simulated-tenant.ts'
 import { exchangeOf } from '../support/simulator.ts'
 
-let contoso: TestTenant
+const contoso = withTenant()
 let run: Awaited<ReturnType<typeof exchangeOf>>
 beforeAll(async () => {
-  contoso = await startTenant()
   run = await exchangeOf(contoso.simulator)
 })
-afterAll(() => contoso.close())
 
 const value = async (cmdlet: string, parameters: Record<string, unknown>): Promise<Record<string, unknown>[]> =>
   (await run(cmdlet, parameters)).body.value ?? []

@@ -1,18 +1,16 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type MailboxStepInput, mailboxKinds } from '../../src/core/index.ts'
 import { mailboxInput, ongoing, persist, runMailbox, runMailboxStep, wholeMailbox } from '../support/mailbox-steps.ts'
 import { kim } from '../support/microsoft365.ts'
-import { startTenant, type TestTenant } from '../support/simulated-tenant.ts'
+import { startTenant, withTenant } from '../support/simulated-tenant.ts'
 import { exchangeOf } from '../support/simulator.ts'
 
-let contoso: TestTenant
+const contoso = withTenant()
 let run: Awaited<ReturnType<typeof exchangeOf>>
 beforeAll(async () => {
-  contoso = await startTenant()
   run = await exchangeOf(contoso.simulator)
 })
 afterEach(() => contoso.healthy())
-afterAll(() => contoso.close())
 
 const value = async (cmdlet: string, parameters: Record<string, unknown>): Promise<Record<string, unknown>[]> =>
   (await run(cmdlet, parameters)).body.value ?? []

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { sendJson, startServer } from '../support/http-server.ts'
 import { answersSignIn, connectTo, dana, kim } from '../support/microsoft365.ts'
-import { startTenant, type TestTenant } from '../support/simulated-tenant.ts'
+import { withTenant } from '../support/simulated-tenant.ts'
 
 describe('the people found for a typed text', () => {
-  let tenant: TestTenant
-  beforeAll(async () => {
-    tenant = await startTenant()
-  })
-  afterAll(() => tenant.close())
+  const tenant = withTenant()
   const names = async (typed: string) =>
     (await tenant.directory.findPeople(typed)).map(({ displayName }) => displayName)
 
@@ -55,11 +51,7 @@ describe('the people found for a typed text', () => {
 })
 
 describe('the groups found for a typed text', () => {
-  let tenant: TestTenant
-  beforeAll(async () => {
-    tenant = await startTenant()
-  })
-  afterAll(() => tenant.close())
+  const tenant = withTenant()
 
   it.each([
     ['Site approvers', ['Site approvers']],

@@ -1,24 +1,20 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { sentenceOf } from '../../src/core/index.ts'
 import { type Permission, permissions } from '../../src/microsoft365/index.ts'
 import table from '../../src/simulator/graph/permissions.json' with { type: 'json' }
 import { contoso as organisation } from '../../src/simulator/tenant/contoso.ts'
 import { approversGroup, connectTo, kim } from '../support/microsoft365.ts'
 import { brokenFeatures } from '../support/permission-walk.ts'
-import { startTenant, type TestTenant } from '../support/simulated-tenant.ts'
+import { withTenant } from '../support/simulated-tenant.ts'
 import { ask, consent } from '../support/simulator.ts'
 
 const docs = new URL('../../docs/permissions.md', import.meta.url)
 const serviceNames = { graph: 'Microsoft Graph', sharePoint: 'SharePoint', exchange: 'Exchange Online' } as const
 const [teamsApp] = organisation.teamsApps
-let contoso: TestTenant
-beforeAll(async () => {
-  contoso = await startTenant({ siteReadySeconds: 0 })
-})
+const contoso = withTenant({ siteReadySeconds: 0 })
 const restore = () => ask('DELETE', `${contoso.simulator.url}/control/consents`)
 afterEach(restore)
-afterAll(() => contoso.close())
 
 const resourceOf = ({ service }: Pick<Permission, 'service'>) => service.toLowerCase()
 const grantedFor = (service: Permission['service']) =>

@@ -1,15 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { mailboxInput, ongoing, runMailbox, wholeMailbox } from '../support/mailbox-steps.ts'
-import { runSteps, siteInput, startTenant, type TestTenant } from '../support/simulated-tenant.ts'
+import { runSteps, siteInput, withTenant } from '../support/simulated-tenant.ts'
 import { exchangeOf } from '../support/simulator.ts'
 
-let contoso: TestTenant
+const contoso = withTenant()
 let run: Awaited<ReturnType<typeof exchangeOf>>
 beforeAll(async () => {
-  contoso = await startTenant()
   run = await exchangeOf(contoso.simulator)
 })
-afterAll(() => contoso.close())
 
 describe('the ready check', () => {
   test('describes missing and different values and throws nothing', async () => {
@@ -89,11 +87,7 @@ describe('the ready check', () => {
 })
 
 describe('a fault of the ready check', () => {
-  let patient: TestTenant
-  beforeAll(async () => {
-    patient = await startTenant({}, { settleSeconds: 300 })
-  })
-  afterAll(() => patient.close())
+  const patient = withTenant({}, { settleSeconds: 300 })
   const ago = (seconds: number) => ({ checkedSince: new Date(Date.now() - seconds * 1000).toISOString() })
 
   test('in a mailbox is checked again for minutes before it counts', async () => {

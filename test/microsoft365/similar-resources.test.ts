@@ -1,16 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import type { ResourceKind } from '../../src/core/index.ts'
 import { sendJson, startServer } from '../support/http-server.ts'
 import { answersSignIn, connectTo, dana, kim } from '../support/microsoft365.ts'
-import { runSteps, siteInput, startTenant, type TestTenant } from '../support/simulated-tenant.ts'
+import { runSteps, siteInput, withTenant } from '../support/simulated-tenant.ts'
 
 describe('resources with similar names', () => {
-  let tenant: TestTenant
-  beforeAll(async () => {
-    tenant = await startTenant()
-  })
+  const tenant = withTenant()
   afterEach(() => tenant.healthy())
-  afterAll(() => tenant.close())
 
   const query = (kind: ResourceKind, beginnings: string[]) => ({
     kind,

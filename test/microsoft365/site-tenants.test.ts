@@ -1,13 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { because, siteSteps } from '../../src/core/index.ts'
 import { sendJson, startServer } from '../support/http-server.ts'
 import { answersSignIn, connectTo, type OtherHosts } from '../support/microsoft365.ts'
-import { runStep, runSteps, siteInput, startTenant, type TestTenant } from '../support/simulated-tenant.ts'
+import { runStep, runSteps, siteInput, withTenant } from '../support/simulated-tenant.ts'
 
-let contoso: TestTenant
-beforeAll(async () => {
-  contoso = await startTenant()
-})
+const contoso = withTenant()
 const usual = {
   ...{ refusesODataVersion: false, newSitesHost: null, groupPrefix: '', groupPrefixConduct: 'refuses' },
   groupsAcceptExtension: true,
@@ -16,7 +13,6 @@ afterEach(async () => {
   await contoso.modes(usual)
   await contoso.forgetCalls()
 })
-afterAll(() => contoso.close())
 const withoutLabel = siteSteps.filter((step) => step !== 'apply-label')
 const connect = (otherSharePointHosts?: OtherHosts) => connectTo(contoso.simulator.url, { otherSharePointHosts }).tenant
 const refusedCalls = async () => (await contoso.calls()).filter(({ status }) => status >= 400 && status !== 404)

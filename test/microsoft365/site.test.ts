@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import {
   type SiteKind,
   type SiteProgress,
@@ -8,14 +8,10 @@ import {
   TenantError,
 } from '../../src/core/index.ts'
 import { approversGroup, confidential, dana, kim, omar } from '../support/microsoft365.ts'
-import { runStep, runSteps, siteInput, startTenant, type TestTenant } from '../support/simulated-tenant.ts'
+import { runStep, runSteps, siteInput, startTenant, withTenant } from '../support/simulated-tenant.ts'
 
-let contoso: TestTenant
-beforeAll(async () => {
-  contoso = await startTenant()
-})
+const contoso = withTenant()
 afterEach(() => contoso.healthy())
-afterAll(() => contoso.close())
 
 const everything = (kind: SiteKind): SiteStepInput => siteInput({ kind, owners: [dana, omar], labelId: confidential })
 /** Every write that a site with two further owners and a label needs, with its count. */

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import {
   type Account,
   type MailboxStepInput,
@@ -11,7 +11,7 @@ import {
 } from '../../src/core/index.ts'
 import { actorOf, dana, kim, omar, priya, stranger, tenantId, tenantWith, withCore } from '../support/core.ts'
 import { named, refusal } from '../support/refusal.ts'
-import { startTenant, type TestTenant } from '../support/simulated-tenant.ts'
+import { withTenant } from '../support/simulated-tenant.ts'
 
 const run = { lastAttempt: true, signal: new AbortController().signal }
 const isMailbox = (kind: ResourceKind): boolean => kind.endsWith('Mailbox')
@@ -206,11 +206,7 @@ describe('the people of a request being created', () => {
 
 describe('a communication site whose requester was renamed', () => {
   const core = withCore()
-  let contoso: TestTenant
-  beforeAll(async () => {
-    contoso = await startTenant()
-  })
-  afterAll(() => contoso.close())
+  const contoso = withTenant()
 
   it('belongs to the requester, not to the person who has their former name now', async () => {
     const { tenant, directory } = contoso

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import {
   asWritten,
   attentionOf,
@@ -19,7 +19,7 @@ import { viewerOf } from '../support/card-world.ts'
 import { textOf } from '../support/cards.ts'
 import { actorOf, asSite, kim, type Ordered, priya, tenantWith, withCore } from '../support/core.ts'
 import { cards } from '../support/english-cards.ts'
-import { startTenant, type TestTenant } from '../support/simulated-tenant.ts'
+import { withTenant } from '../support/simulated-tenant.ts'
 
 const asKim = actorOf(kim)
 const admin = actorOf(priya, true)
@@ -64,12 +64,8 @@ describe('the interval between polls', () => {
 
 describe('a late site', () => {
   const core = withCore()
-  let contoso: TestTenant
-  beforeAll(async () => {
-    contoso = await startTenant({ siteReadySeconds: 0 })
-  })
+  const contoso = withTenant({ siteReadySeconds: 0 })
   afterEach(() => contoso.modes({ siteReadySeconds: null, groupsAcceptExtension: true }))
-  afterAll(() => contoso.close())
 
   const started = new Date('2026-11-20T10:00:00.000Z')
   let number = 0

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { actorOf, dana, kim, omar, priya, withCore } from '../support/core.ts'
 import { detailOf, named, refusal, shownFaults } from '../support/refusal.ts'
-import { startTenant, type TestTenant } from '../support/simulated-tenant.ts'
+import { withTenant } from '../support/simulated-tenant.ts'
 
 const asKim = actorOf(kim)
 /** The only person at Contoso without a mailbox. */
@@ -33,11 +33,7 @@ describe('access to a mailbox', () => {
 
 describe('a person without a mailbox', () => {
   const core = withCore()
-  let contoso: TestTenant
-  beforeAll(async () => {
-    contoso = await startTenant()
-  })
-  afterAll(() => contoso.close())
+  const contoso = withTenant()
   const refused = async (more: object) => {
     const { id: templateId } = await core.template({ kind: 'sharedMailbox' })
     const { tenant, directory } = contoso

@@ -1,19 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { reduced, viewOf, webhookBody, webhookOf } from '../../src/core/index.ts'
 import { viewerOf } from '../support/card-world.ts'
 import { textOf } from '../support/cards.ts'
 import { actorOf, asSite, kim, priya, tenantId, withCore } from '../support/core.ts'
 import { cards } from '../support/english-cards.ts'
-import { startTenant, type TestTenant } from '../support/simulated-tenant.ts'
+import { withTenant } from '../support/simulated-tenant.ts'
 
 describe('a site that the tenant’s naming policy renamed', () => {
   const core = withCore()
-  let contoso: TestTenant
+  const contoso = withTenant({ siteReadySeconds: 0 })
   beforeAll(async () => {
-    contoso = await startTenant({ siteReadySeconds: 0 })
     await contoso.modes({ groupPrefix: 'GRP ' })
   })
-  afterAll(() => contoso.close())
   const asKim = actorOf(kim)
   const created = async (displayName: string) => {
     const { id: templateId } = await core.template({ kind: 'teamSite' })

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterAll, beforeAll } from 'vitest'
 import type { SiteProgress, SiteStep, SiteStepInput, Tenant } from '../../src/core/index.ts'
 import type { Microsoft365Options } from '../../src/microsoft365/index.ts'
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/index.ts'
@@ -65,6 +66,14 @@ export async function startTenant(
   }
 }
 export type TestTenant = Awaited<ReturnType<typeof startTenant>>
+
+/** Runs a tenant from `beforeAll` to `afterAll` of the block. It has no parts before. */
+export function withTenant(...options: Parameters<typeof startTenant>): TestTenant {
+  const tenant: TestTenant = Object.create(null)
+  beforeAll(async () => void Object.assign(tenant, await startTenant(...options)))
+  afterAll(() => tenant.close())
+  return tenant
+}
 
 let requests = 0
 /** Creates Kim's site request with its own id and address. */

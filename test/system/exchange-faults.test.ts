@@ -1,11 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { mailboxReadyView } from '../../src/cards/provisioning/index.ts'
 import { renderRequestStatus } from '../../src/cards/requests/request-card.ts'
 import { requestView, viewOf } from '../../src/core/index.ts'
 import { viewerOf } from '../support/card-world.ts'
 import { textOf } from '../support/cards.ts'
 import { actorOf, asMailbox, kim, omar, withCore } from '../support/core.ts'
-import { startTenant, type TestTenant } from '../support/simulated-tenant.ts'
+import { withTenant } from '../support/simulated-tenant.ts'
 import { exchangeOf } from '../support/simulator.ts'
 
 const asKim = actorOf(kim)
@@ -14,13 +14,11 @@ const { signal } = new AbortController()
 
 describe('a mailbox request', () => {
   const core = withCore()
-  let contoso: TestTenant
+  const contoso = withTenant()
   let run: Awaited<ReturnType<typeof exchangeOf>>
   beforeAll(async () => {
-    contoso = await startTenant()
     run = await exchangeOf(contoso.simulator)
   })
-  afterAll(() => contoso.close())
   afterEach(async () => {
     await contoso.healthy()
     await contoso.modes({ placeLagSeconds: 0, newPlaceSeconds: 0, mailboxesAreLicensed: false })

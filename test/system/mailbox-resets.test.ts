@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { Request } from '../../src/core/index.ts'
 import { mulberry32 } from '../../src/simulator/control/faults.ts'
 import { actorOf, dana, kim, omar, withCore } from '../support/core.ts'
-import { startTenant, type TestTenant } from '../support/simulated-tenant.ts'
+import { withTenant } from '../support/simulated-tenant.ts'
 import { exchangeOf } from '../support/simulator.ts'
 
 /** Number of mailboxes: `RESETS=200` in npm run test:resets; a few in the suite. */
@@ -17,12 +17,10 @@ const maxRuns = 200
 describe('mailboxes created over a connection that loses answers', () => {
   console.info(`resets: seed ${seed}, ${count} mailboxes (RESETS=200 RESETS_SEED=${seed} repeats more of it)`)
   const core = withCore()
-  let contoso: TestTenant
+  const contoso = withTenant({ exchangeSettleSeconds: 0.05, exchange: { recipientLagSeconds: 0.3 } })
   beforeAll(async () => {
     // A new mailbox is visible late: to cmdlets after a moment, in lists after a longer time.
-    contoso = await startTenant({ exchangeSettleSeconds: 0.05, exchange: { recipientLagSeconds: 0.3 } })
   })
-  afterAll(() => contoso.close())
 
   it(
     `are created once and completely while 30 % of Exchange's answers are lost after the work was done`,
