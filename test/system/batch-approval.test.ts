@@ -50,6 +50,7 @@ describe('a batch that needs approval', () => {
 
   it('asks each approver once about 40 rows, and sends one card and one summary to its requester', async () => {
     const from = service.connector.calls.length
+    const begun = performance.now()
     const batchId = await begin(40)
     const forDana = await service.dana.sees(/40 waiting/)
     expect(textOf(forDana.card)).toMatch(/Kim Lee sent these requests together/)
@@ -82,9 +83,9 @@ describe('a batch that needs approval', () => {
     expect(counted.dana.messages).toBe(1)
     expect(counted.omar.messages).toBe(1)
     expect(counted.kim.messages).toBe(2)
-    expect(counted.dana.updates).toBeLessThan(15)
-    expect(counted.omar.updates).toBeLessThan(15)
-    expect(counted.kim.updates).toBeLessThan(25)
+    // A card is updated at most three times in three seconds and in each check of ten. A slow machine needs more time.
+    const most = 1.3 * ((performance.now() - begun) / 1000) + 3
+    for (const { updates } of Object.values(counted)) expect(updates).toBeLessThan(most)
     const old = service.kim.chat().filter(({ card }) => card && /see below/.test(textOf(card)))
     expect(old).toHaveLength(1)
   }, 120_000)
