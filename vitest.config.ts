@@ -12,8 +12,8 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts'],
     setupFiles: ['test/support/sentences.ts'],
     // For hanging tests. A slow machine needs several times as long as a quick one.
-    testTimeout: 120_000,
-    hookTimeout: 180_000,
+    testTimeout: 480_000,
+    hookTimeout: 480_000,
     // The default of one second would assert a time: a slow minute of the machine would fail a test.
     expect: { poll: { timeout: 60_000, interval: 20 } },
     // A worker for itself would compile the embedded PostgreSQL and the bot again for each file: half of the run.

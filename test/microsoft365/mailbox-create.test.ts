@@ -129,7 +129,7 @@ describe('the step that creates a mailbox', () => {
 })
 
 describe('a mailbox that appears late in lists', () => {
-  const slow = withTenant({ exchangeSettleSeconds: 0.1, exchange: { recipientLagSeconds: 0.6 } })
+  const slow = withTenant({ exchangeSettleSeconds: 0.1, exchange: { recipientLagSeconds: 2 } })
   afterEach(() => slow.healthy())
   const made = async () => {
     const all = (await (await exchangeOf(slow.simulator))('Get-Mailbox', { ResultSize: 'Unlimited' })).body.value

@@ -82,7 +82,7 @@ describe('the steps of a mailbox', () => {
   )
 
   test('wait for a mailbox that is not visible yet, and do not fail', async () => {
-    const slow = await startTenant({ exchangeSettleSeconds: 0.4 })
+    const slow = await startTenant({ exchangeSettleSeconds: 1.5 })
     try {
       const input = wholeMailbox({ kind: 'roomMailbox' })
       expect(await slow.tenant.mailboxSteps['create-mailbox'](input)).toMatchObject({ done: false })

@@ -66,9 +66,7 @@ describe('the documented permissions', () => {
     }
   })
 
-  it('are each needed: the docs show the functions that stop without it, and the messages', {
-    timeout: 240_000,
-  }, async () => {
+  it('are each needed: the docs show the functions that stop without it, and the messages', async () => {
     const rows: string[] = []
     for (const one of permissions) {
       await restore()

@@ -155,7 +155,7 @@ describe.each(siteKinds)('a %s', (kind) => {
   })
 
   test('is awaited while it is being created', async () => {
-    const slow = await startTenant({ siteReadySeconds: 0.5 })
+    const slow = await startTenant({ siteReadySeconds: 1.5 })
     try {
       const input = await runSteps(slow.tenant, ['create-site'], siteInput({ kind }))
       expect(await slow.tenant.siteSteps['wait-for-site'](input)).toEqual({ done: false, retryAfterSeconds: 2 })
@@ -167,7 +167,7 @@ describe.each(siteKinds)('a %s', (kind) => {
 })
 
 test('the group is found by the request id only when the directory shows it', async () => {
-  const slow = await startTenant({ directorySeconds: 0.5 })
+  const slow = await startTenant({ directorySeconds: 1.5 })
   try {
     const input = await runSteps(
       slow.tenant,

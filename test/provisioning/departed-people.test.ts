@@ -222,7 +222,7 @@ describe('a communication site whose requester was renamed', () => {
           await provisioning.system.provision(requestId, run)
           return (await core.ports.requests.find(requestId))?.status
         },
-        { timeout: 20_000 },
+        { timeout: 60_000 },
       )
       .toBe('succeeded')
     const [call] = (await contoso.calls()).filter(({ operation }) => operation === 'sharepoint.site.create')

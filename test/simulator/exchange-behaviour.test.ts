@@ -9,7 +9,7 @@ const withExchange = (exchange: NonNullable<SimulatorOptions['exchange']>) => te
 
 describe('a recipient lag', () => {
   it('delays a new mailbox in lists; New-Mailbox knows it at once', async () => {
-    const run = await exchangeOf(await withExchange({ recipientLagSeconds: 0.6 }))
+    const run = await exchangeOf(await withExchange({ recipientLagSeconds: 2 }))
     const made = await run('New-Mailbox', aurora)
     const [{ Guid }] = made.body.value
     const lists = () =>

@@ -166,7 +166,7 @@ describe('faults and the log identify cmdlets by name', () => {
 })
 
 it('the directory finds a new mailbox at once, other cmdlets find it after a delay', async () => {
-  const run = await exchangeOf(await tenantFor({ exchangeSettleSeconds: 0.5 }))
+  const run = await exchangeOf(await tenantFor({ exchangeSettleSeconds: 1.5 }))
   const { body } = await run('New-Mailbox', aurora)
   const found = await run('Get-Recipient', { Filter: "Alias -eq 'aurora'" })
   expect(found.body.value[0].ExternalDirectoryObjectId).toBe(body.value[0].ExternalDirectoryObjectId)

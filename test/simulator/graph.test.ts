@@ -149,7 +149,7 @@ describe('the schema extension', () => {
   const find = "/v1.0/groups?$filter=svc_group/requestId eq 'r-1'&$select=id,displayName,svc_group"
 
   it('appears in the filter only after the directory has caught up, in the documented shape', async () => {
-    const simulator = await tenantFor({ directorySeconds: 0.3 })
+    const simulator = await tenantFor({ directorySeconds: 1.5 })
     const call = await clientOf(simulator)
     const made = await call('POST', '/v1.0/groups', securityGroup({ svc_group: value }))
     expect(made.body).not.toHaveProperty('svc_group')
@@ -194,7 +194,7 @@ describe('the schema extension', () => {
 
 describe('the site of a group', () => {
   it('is missing at first, then exists at an address that opens in a browser', async () => {
-    const simulator = await tenantFor({ siteReadySeconds: 0.3 })
+    const simulator = await tenantFor({ siteReadySeconds: 1.5 })
     const call = await clientOf(simulator)
     const description = '<b>Northern lights</b>'
     const { body } = await call('POST', '/v1.0/groups', group({ description }))

@@ -237,10 +237,10 @@ describe('MSAL in a tenant that accepts only registered clients', () => {
 
   it('does not know a new secret for a moment', async () => {
     const { id, appId } = await register(graph, {})
-    await setTimeout(1100)
+    await setTimeout(2100)
     const replication = (seconds: number) =>
       ask('POST', `${tenant.url}/control/tenant`, { body: { replicationSeconds: seconds } })
-    await replication(1)
+    await replication(2)
     const { secretText }: PasswordCredential = await graph.api(`/applications/${id}/addPassword`).post({})
     const token = () =>
       confidential(appId, { clientSecret: secretText ?? '' }).acquireTokenByClientCredential({ scopes: [scopes.graph] })

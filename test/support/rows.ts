@@ -11,8 +11,10 @@ const tablesOf = new WeakMap<Database, Promise<string[]>>()
 export async function rowCounts(database: Database): Promise<Record<string, number>> {
   const tables = await (tablesOf.get(database) ?? readTables(database))
   const besides: Readonly<Record<string, string>> = {
-    // Rows that the service writes at its own times: calls to Microsoft 365, running processes, and the health watch.
+    // Rows that the service writes at its own times: calls to Microsoft 365, running processes, the health watch, and the daily
+    // record of addresses.
     ...{ service_calls: 'WHERE false', processes: 'WHERE false', health_watch: 'WHERE false' },
+    ...{ former_addresses: 'WHERE false', settings: `WHERE name NOT LIKE 'addresses-noted:%'` },
     // Attempts without permission are recorded and change nothing; refused-deciders.test.ts tests them.
     audit_log: 'WHERE action <> $1',
     audit_heads: 'WHERE request_id IN (SELECT request_id FROM audit_log WHERE action <> $1)',

@@ -100,7 +100,7 @@ describe('an approver without a chat with the bot, if the app may be installed,'
     expect(await installs()).toHaveLength(before)
   })
 
-  it('receives the app when Graph answers again', { timeout: 240_000 }, async () => {
+  it('receives the app when Graph answers again', async () => {
     const { omar } = service
     await service.fault({ operation: 'graph.installedApps.add', kind: 'failBeforeCommit', status: 503 })
     await ask('Graph is busy', of(omar.id))
@@ -233,7 +233,7 @@ describe('an approver who cannot be reached', () => {
     expect(readsAfter(await backup().clicks(card, 'Reject', { comment: 'Not now.' }))).toContain('Rejected by you')
   })
 
-  it('in time: the replacement has no chat either, so the admins are asked', { timeout: 240_000 }, async () => {
+  it('in time: the replacement has no chat either, so the admins are asked', async () => {
     const { sam } = service
     const matteo = '11111111-aaaa-4aaa-8aaa-000000000021'
     // Matteo's manager is Chiara; both have never met the bot.

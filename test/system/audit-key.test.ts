@@ -49,7 +49,7 @@ async function sealedStore() {
   return { dataDir, fingerprint: fingerprintOf(key), text: readFileSync(keyFile(dataDir), 'utf8').trim() }
 }
 
-describe('the audit key of a backup', { timeout: 120_000 }, () => {
+describe('the audit key of a backup', () => {
   let store: Awaited<ReturnType<typeof sealedStore>>
   let folder: string
   let copy: string

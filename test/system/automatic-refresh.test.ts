@@ -11,7 +11,7 @@ describe('an automatic call of a client that shows a card', () => {
     value: { action: { type: 'Action.Execute', verb, data }, trigger },
   })
 
-  it('may only read, even with the verb of a decision', { timeout: 240_000 }, async () => {
+  it('may only read, even with the verb of a decision', async () => {
     const { kim, dana, sam } = service
     await dana.installs()
     const { requestId } = await asksFor(kim, { displayName: 'Decided by nobody' })

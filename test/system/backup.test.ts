@@ -21,7 +21,7 @@ import { requestOf } from '../support/rest.ts'
 const newFolder = () => mkdtempSync(join(inject('runFolder'), 'backup-'))
 const holding = { requests: 2, templates: 1, newestChange: '2026-11-20T09:30:00.000Z' }
 
-describe('a backup of the embedded store', { timeout: 240_000 }, () => {
+describe('a backup of the embedded store', () => {
   let dataDir: string
   let file: string
   const reasons = async (from: string) => {

@@ -88,7 +88,7 @@ describe('a batch that needs approval', () => {
     for (const { updates } of Object.values(counted)) expect(updates).toBeLessThan(most)
     const old = service.kim.chat().filter(({ card }) => card && /see below/.test(textOf(card)))
     expect(old).toHaveLength(1)
-  }, 120_000)
+  })
 
   it('reminds an approver with one new card for all rows, and sends no copy after a new installation', async () => {
     const from = service.connector.calls.length
@@ -112,7 +112,7 @@ describe('a batch that needs approval', () => {
     expect(textOf(rejected.card ?? {})).toMatch(/You rejected 3 requests/)
     const ended = await becomes(batchId, 'the end', ({ requests }) => requests.rejected === 3)
     expect(ended.requests).toEqual({ rejected: 3 })
-  }, 120_000)
+  })
 
   it('lets an approver decide several requests of `approvals`, and names a decision that came first', async () => {
     const { dana } = service
@@ -150,7 +150,7 @@ describe('a batch that needs approval', () => {
       undefined,
     ])
     expect(Object(states[1]?.body).status).toBe('rejected')
-  }, 240_000)
+  })
   it('decides with “Approve all” only the requests of the card, on all its pages', async () => {
     const { dana } = service
     const approval = { stages: [{ approvers: [{ user: people.dana.id }] }] }
@@ -180,5 +180,5 @@ describe('a batch that needs approval', () => {
     const isApproved = async (requestId: string) => (await statusOf(requestId)) !== 'pendingApproval'
     await until(async () => (await Promise.all(listed.map(isApproved))).every(Boolean), 'the decisions of all pages')
     expect(await statusOf(late)).toBe('pendingApproval')
-  }, 240_000)
+  })
 })

@@ -40,7 +40,7 @@ describe('a batch of rooms in local mode', () => {
   })
 
   it(`completes after the process was killed in the middle: ${rooms} rooms, each once`, {
-    timeout: isLong ? 1_800_000 : 120_000,
+    timeout: isLong ? 1_800_000 : 480_000,
   }, async () => {
     const baseUrl = `http://127.0.0.1:${variables['PORT']}`
     const simulator = `http://127.0.0.1:${variables['SIMULATOR_PORT']}`

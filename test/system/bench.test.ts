@@ -22,7 +22,7 @@ const places: Places = {
 const numbersIn = (cell: string): number[] => cell.split(',').map((each) => Number.parseFloat(each))
 
 describe('the bench at its smallest scale', () => {
-  it('measures every read of stores of two sizes', { timeout: 240_000 }, async () => {
+  it('measures every read of stores of two sizes', async () => {
     const { rows, charts } = await readsPart(places, [{ engine: 'server', sizes: [100, 1000], rounds: 2 }])
     expect(rows).toHaveLength(readNames.length)
     for (const [, ours, floor, ratios] of rows)
@@ -30,7 +30,7 @@ describe('the bench at its smallest scale', () => {
     expect(charts['reads-server']?.chart.panels).toHaveLength(readNames.length)
   })
 
-  it('measures accepted requests and both floors', { timeout: 240_000 }, async () => {
+  it('measures accepted requests and both floors', async () => {
     const options = { rounds: 1, callers: [2], calls: () => 4, warmUp: 2, cold: { calls: 1, idle: 10 } }
     const { rows } = await acceptsPart(places, [{ engine: 'server', options }])
     expect(rows).toHaveLength(4)
@@ -38,27 +38,27 @@ describe('the bench at its smallest scale', () => {
       for (const number of [ours, floor].flatMap(numbersIn)) expect(number).toBeGreaterThan(0)
   })
 
-  it('measures the time from a completion to a card, both ways', { timeout: 240_000 }, async () => {
+  it('measures the time from a completion to a card, both ways', async () => {
     const options = { count: 5, warmUp: 2, startMilliseconds: 3000 }
     const { rows } = await completionPart(places, [{ engine: 'server', options }])
     expect(rows).toHaveLength(4)
     for (const [, ours] of rows) expect(Number.parseFloat(ours)).toBeGreaterThan(0)
   })
 
-  it('measures the time from an end to its link for several requests of one person', { timeout: 240_000 }, async () => {
+  it('measures the time from an end to its link for several requests of one person', async () => {
     const { rows } = await burstPart(places, [2], 3000)
     expect(rows).toHaveLength(2)
     for (const [, ours] of rows) expect(Number.parseFloat(ours)).toBeGreaterThan(0)
   })
 
-  it('measures the start and the memory of sources, bundle and floor', { timeout: 240_000 }, async () => {
+  it('measures the start and the memory of sources, bundle and floor', async () => {
     const { rows } = await startsPart(newFolder(), places, { rounds: 1 })
     expect(rows).toHaveLength(12)
     for (const [, ours, floor, ratios] of rows)
       for (const number of [ours, floor, ratios].flatMap(numbersIn)) expect(number).toBeGreaterThan(0)
   })
 
-  it('measures turns of the service and of a bare bot', { timeout: 240_000 }, async () => {
+  it('measures turns of the service and of a bare bot', async () => {
     const { dataDir, databaseUrl = '' } = await places.place('server')
     const service = await startService(dataDir, { DATABASE_URL: databaseUrl })
     const { ours, echo } = await measureTurns(service, { warmUp: 2, measured: 3 }).finally(() => service.stop())
@@ -66,9 +66,7 @@ describe('the bench at its smallest scale', () => {
     expect(ours.p50).toBeGreaterThan(0)
   })
 
-  it('measures other people during a flood of previews, and counts calls at the simulator', {
-    timeout: 240_000,
-  }, async () => {
+  it('measures other people during a flood of previews, and counts calls at the simulator', async () => {
     const scale = { floods: 1, previews: 3, people: 20, quiet: 2, warmUp: 1 }
     const { rows, charts } = await floodPart(newFolder(), scale)
     expect(rows).toHaveLength(8)
@@ -83,7 +81,7 @@ describe('the bench at its smallest scale', () => {
     ['people', 7],
     ['batches', 3],
     ['replicas', 2],
-  ] as const)('measures a large installation next to a small one: %s', { timeout: 240_000 }, async (name, count) => {
+  ] as const)('measures a large installation next to a small one: %s', async (name, count) => {
     const rows = await scaleMeasures[name](places, {
       ...{ rounds: 1, templates: 6, chats: 5, people: 2000, batches: { senders: 2, rows: 2, quiet: 1 } },
       replicas: { replicas: 2, rounds: 1, calls: 2, callers: 2 },

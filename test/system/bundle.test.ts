@@ -21,7 +21,7 @@ const build = fileURLToPath(new URL('../../deploy/build.ts', import.meta.url))
 /** Contoso's template “Working group”: a team site without approval. */
 const workingGroup = 'c3d1e5f7-0b1a-4a3e-b5d4-7e6f5a4b3c33'
 
-describe('the bundle of npm run build', { timeout: 120_000 }, () => {
+describe('the bundle of npm run build', () => {
   const folder = mkdtempSync(join(inject('runFolder'), 'bundle-'))
   const bundle = join(folder, 'dist')
   const home = join(folder, 'empty')
@@ -40,7 +40,7 @@ describe('the bundle of npm run build', { timeout: 120_000 }, () => {
       variables: { PORT: '0', SIMULATOR_PORT: String(simulatorPort), SIMULATOR_DIRECTORY_SECONDS: '0' },
     })
     url = service.printed.join('\n').match(/answers at (\S+)/)?.[1] ?? ''
-  }, 180_000)
+  })
   afterAll(() => service?.kill())
 
   it('starts from an empty folder, without node_modules and without chat windows', async () => {

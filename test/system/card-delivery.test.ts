@@ -41,9 +41,7 @@ describe('a proactive card', () => {
     expect(sent).toBe(1)
   })
 
-  it('is sent once more, and not again, to a chat that accepts cards without an answer', {
-    timeout: 240_000,
-  }, async () => {
+  it('is sent once more, and not again, to a chat that accepts cards without an answer', async () => {
     const { connector, dana } = service
     await dana.installs()
     const name = 'Never says so'
@@ -55,7 +53,7 @@ describe('a proactive card', () => {
     connector.healthy()
   })
 
-  it('is sent when a chat that refused it accepts it again', { timeout: 240_000 }, async () => {
+  it('is sent when a chat that refused it accepts it again', async () => {
     const { connector, dana } = service
     await dana.installs()
     const name = 'Refused first'

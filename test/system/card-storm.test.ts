@@ -108,62 +108,58 @@ describe(`follow-up cards to a connector that fails half of its calls (STORM_SEE
   it.each([
     ['one chat', 1],
     ['many chats', 60],
-  ])(
-    `%s: each card arrives once, never above the limits, and not before Retry-After`,
-    { timeout: 120_000 },
-    async (_, chats) => {
-      const people = await Promise.all(Array.from({ length: chats }, (_, place) => meet(place)))
-      const requests: Request[] = []
-      for (let index = 0; index < count; index += 1) {
-        const person = people[index % chats]
-        if (person) requests.push(await announced(person))
-      }
-      connector.calls.splice(0)
-      connector.misbehave(misbehave)
-      const box = outbox()
-      const rounds: number[] = []
-      const deliver =
-        ({ requestId, requester }: Request) =>
-        (attempt: number) =>
-          now().system.deliverCard(box, { requestId, personId: requester.id, card: 'outcome:succeeded' }, attempt)
-      const work = (jobs: Parameters<typeof workOff>[1]) =>
-        workOff(clock, jobs, manners, random, () => rounds.push(connector.calls.length))
-      const alone = await work(requests.map(deliver))
-      const bundled = await work(await bundles(box))
-      const [givenUp, putOff] = [[...alone.givenUp, ...bundled.givenUp], alone.putOff + bundled.putOff]
-      connector.healthy()
+  ])(`%s: each card arrives once, never above the limits, and not before Retry-After`, async (_, chats) => {
+    const people = await Promise.all(Array.from({ length: chats }, (_, place) => meet(place)))
+    const requests: Request[] = []
+    for (let index = 0; index < count; index += 1) {
+      const person = people[index % chats]
+      if (person) requests.push(await announced(person))
+    }
+    connector.calls.splice(0)
+    connector.misbehave(misbehave)
+    const box = outbox()
+    const rounds: number[] = []
+    const deliver =
+      ({ requestId, requester }: Request) =>
+      (attempt: number) =>
+        now().system.deliverCard(box, { requestId, personId: requester.id, card: 'outcome:succeeded' }, attempt)
+    const work = (jobs: Parameters<typeof workOff>[1]) =>
+      workOff(clock, jobs, manners, random, () => rounds.push(connector.calls.length))
+    const alone = await work(requests.map(deliver))
+    const bundled = await work(await bundles(box))
+    const [givenUp, putOff] = [[...alone.givenUp, ...bundled.givenUp], alone.putOff + bundled.putOff]
+    connector.healthy()
 
-      expect(givenUp).toEqual([])
-      for (const request of requests) {
-        const reference = `REQ-${request.number}`
-        const tried = connector.calls.filter(({ activity }) => JSON.stringify(activity).includes(reference))
-        const about = tried.filter(arrived)
-        // After two lost answers a card counts as sent, also if neither call arrived.
-        const isSilent = tried.filter(({ misbehaviour }) => misbehaviour?.how === 'drop').length >= 2
-        const sent = about.filter(({ method }) => method === 'POST')
-        const isLost = sent.some(({ misbehaviour }) => misbehaviour !== undefined)
-        const row = await core.ports.sentCards.find(request.requestId, request.requester.id, 'outcome:succeeded')
-        // A status card can show the end instead of a second card. A card with many links cannot, so it is sent again once.
-        const most = row?.state === 'bundled' && isLost ? 2 : 1
-        expect(about.length, `${reference} was told`).toBeGreaterThan(isSilent ? -1 : 0)
-        expect(sent.length, `${reference} is one card`).toBeLessThanOrEqual(most)
-        expect(row?.state, reference).toMatch(/^(sent|unknown|bundled)$/)
-      }
-      for (const { id } of people) {
-        const calls = connector.calls.filter(({ conversationId }) => conversationId === `chat-${id}`)
-        for (const { milliseconds, count: most } of [...ownLimits, ...teamsLimits])
-          expect(
-            maxIn(
-              calls.map(({ at }) => at),
-              milliseconds,
-            ),
-          ).toBeLessThanOrEqual(most)
-      }
-      expect(tooEarly(connector.calls, rounds)).toEqual([])
-      expect(putOff).toBeLessThan(count * 40)
-      expect(connector.unexpected).toEqual([])
-    },
-  )
+    expect(givenUp).toEqual([])
+    for (const request of requests) {
+      const reference = `REQ-${request.number}`
+      const tried = connector.calls.filter(({ activity }) => JSON.stringify(activity).includes(reference))
+      const about = tried.filter(arrived)
+      // After two lost answers a card counts as sent, also if neither call arrived.
+      const isSilent = tried.filter(({ misbehaviour }) => misbehaviour?.how === 'drop').length >= 2
+      const sent = about.filter(({ method }) => method === 'POST')
+      const isLost = sent.some(({ misbehaviour }) => misbehaviour !== undefined)
+      const row = await core.ports.sentCards.find(request.requestId, request.requester.id, 'outcome:succeeded')
+      // A status card can show the end instead of a second card. A card with many links cannot, so it is sent again once.
+      const most = row?.state === 'bundled' && isLost ? 2 : 1
+      expect(about.length, `${reference} was told`).toBeGreaterThan(isSilent ? -1 : 0)
+      expect(sent.length, `${reference} is one card`).toBeLessThanOrEqual(most)
+      expect(row?.state, reference).toMatch(/^(sent|unknown|bundled)$/)
+    }
+    for (const { id } of people) {
+      const calls = connector.calls.filter(({ conversationId }) => conversationId === `chat-${id}`)
+      for (const { milliseconds, count: most } of [...ownLimits, ...teamsLimits])
+        expect(
+          maxIn(
+            calls.map(({ at }) => at),
+            milliseconds,
+          ),
+        ).toBeLessThanOrEqual(most)
+    }
+    expect(tooEarly(connector.calls, rounds)).toEqual([])
+    expect(putOff).toBeLessThan(count * 40)
+    expect(connector.unexpected).toEqual([])
+  })
 })
 
 /** Returns calls to a chat during its Retry-After, except calls that had already started: those of the same round. */

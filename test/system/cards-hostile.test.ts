@@ -252,7 +252,7 @@ describe('hostile text of people', () => {
       { numRuns: 60 },
     )
     // Creates every card sixty times.
-  }, 120_000)
+  })
 
   it('appears unchanged for each kind of text, from a request to its card', () => {
     const short = shortHostileTexts.filter(({ text }) => text.length <= 30)

@@ -14,7 +14,7 @@ import { tenantWithTls } from '../support/tenant-with-tls.ts'
 const main = new URL('../../src/app/check/main.ts', import.meta.url).pathname
 
 /** Runs `npm run check:tenant` as its own process in production, with its settings in `.env`. */
-describe('npm run check:tenant as a process in production', { timeout: 120_000 }, () => {
+describe('npm run check:tenant as a process in production', () => {
   const folder = mkdtempSync(join(inject('runFolder'), 'check-'))
   const secret = 'the-secret-of-the-bot'
   let tenant: Awaited<ReturnType<typeof tenantWithTls>>

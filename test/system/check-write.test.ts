@@ -118,7 +118,7 @@ describe('npm run check:tenant -- --write', () => {
     } finally {
       vi.useRealTimers()
     }
-  }, 240_000)
+  })
 
   it('keeps resources whose names only begin like those of trials', async () => {
     const name = `${mark}policies`

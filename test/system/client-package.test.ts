@@ -39,7 +39,7 @@ describe('the client package', () => {
     writeFileSync(join(app, 'package.json'), '{"type": "module"}')
     const tarball = join(folder, tarballIn(folder))
     await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', tarball], { cwd: app, env })
-  }, 180_000)
+  })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   it('contains JavaScript and declarations of the client, and only declarations of the core', () => {

@@ -31,7 +31,7 @@ const build = fileURLToPath(new URL('../../deploy/build.ts', import.meta.url))
  * Starts the service as `deploy/` does, in a read-only folder with only the bundle, Node and the two files of setup.
  * The tenant does not answer, as during an outage of Microsoft 365.
  */
-describe('a production service, started like the deploy files', { timeout: 120_000 }, () => {
+describe('a production service, started like the deploy files', () => {
   // The folder is directly in the temporary folder, so that another user can reach it.
   const folder = mkdtempSync(join(tmpdir(), 'quartermaster-deployed-'))
   const [bundle, credentials, home] = ['opt', 'credentials', 'home'].map((name) => join(folder, name)) as [
@@ -60,7 +60,7 @@ describe('a production service, started like the deploy files', { timeout: 120_0
       NODE_DISABLE_COMPILE_CACHE: '1',
     }
     for (const name of ['certificate.pem', 'templates.json']) chownSync(join(credentials, name), user.uid, user.gid)
-  }, 180_000)
+  })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   /** Runs a command as another user. Its own settings precede those of the file, as in each deploy file. */

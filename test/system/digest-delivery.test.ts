@@ -45,7 +45,7 @@ describe('the daily digest, with the queue and real cards over several days', ()
     await decisionAbout(service.dana, displayName)
   }
 
-  it('arrives on the next working morning, once, whatever restarts', { timeout: 240_000 }, async () => {
+  it('arrives on the next working morning, once, whatever restarts', async () => {
     const { dana } = service
     await dana.installs()
     await asks('Waits overnight')
@@ -62,7 +62,7 @@ describe('the daily digest, with the queue and real cards over several days', ()
     expect(actionsOf(digest?.card ?? {}).map(({ title }) => title)).toContain('Decide')
   })
 
-  it('links to the decision, and its Refresh updates it', { timeout: 240_000 }, async () => {
+  it('links to the decision, and its Refresh updates it', async () => {
     const { dana } = service
     const [digest] = digests(dana)
     if (!digest) throw new Error('there is no summary')
@@ -71,7 +71,7 @@ describe('the daily digest, with the queue and real cards over several days', ()
     expect(readsAfter(await dana.clicks(digest, 'Refresh'))).toContain('Nothing needs your attention')
   })
 
-  it('is disabled on the card, and enabled by a command', { timeout: 240_000 }, async () => {
+  it('is disabled on the card, and enabled by a command', async () => {
     const { dana } = service
     await asks('Over the weekend')
     const before = digests(dana).length

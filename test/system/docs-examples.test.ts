@@ -231,7 +231,7 @@ describe('the examples in the pages for operators work:', () => {
       expect(kinds).toEqual(['sharedMailbox', 'equipmentMailbox', 'roomMailbox'])
     })
 
-    it('docs/operations.md, a backup and its restore', { timeout: 120_000 }, async () => {
+    it('docs/operations.md, a backup and its restore', async () => {
       const { dataDir } = await newStoreOptions('embedded')
       const database = await openDatabase({ dataDir })
       await migrate(database)

@@ -14,7 +14,7 @@ const templateId = '6c8f2b1e-0d3a-4f57-9b6e-2a4c8d1e7f90'
 const allWell = { database: 'answers', queue: 'is running' }
 const newFolder = () => mkdtempSync(join(inject('runFolder'), 'first-'))
 
-describe('a production service with a PostgreSQL server', { timeout: 240_000 }, () => {
+describe('a production service with a PostgreSQL server', () => {
   const folder = newFolder()
   const baseUrl = 'https://quartermaster.contoso.example'
   let server: Awaited<ReturnType<typeof startDatabase>>

@@ -39,7 +39,7 @@ describe('a process that receives SIGTERM', () => {
     await processes().start()
     await until(async () => (await statusOf(requestId)) === 'succeeded' || undefined, 'it to be made')
     expect(processes().made(requestId, 'Goes on', 'goes-on')).toMatchObject({ unifiedGroups: 0, sites: 1 })
-  }, 240_000)
+  })
 
   it('while the connector does not answer stops within 10 s, and the card is sent once afterwards', async () => {
     const { connector, dana } = processes()
@@ -60,7 +60,7 @@ describe('a process that receives SIGTERM', () => {
     expect((await processes().post('/collab/v1/spo/', { ...body, displayName: later })).status).toBe(202)
     await until(() => connector.sent.some((one) => JSON.stringify(one).includes(later)) || undefined, 'a later card')
     expect(connector.sent.filter(isIts)).toHaveLength(1)
-  }, 240_000)
+  })
 })
 
 /** Returns the system's error code for a missing answer, such as ECONNREFUSED. */

@@ -35,7 +35,7 @@ describe('the examples in the pages for integrators work:', () => {
   // The same port for each run: the template of the first run contains it.
   const receiverPort = freePort()
 
-  it.each(runs)('$page on $on', { timeout: 120_000 }, async ({ node, page, isAgain }) => {
+  it.each(runs)('$page on $on', async ({ node, page, isAgain }) => {
     const simulator = service.app.endpoints.simulator?.url ?? ''
     const port = String(await receiverPort)
     const addresses = {

@@ -37,7 +37,7 @@ describe.each(['embedded', 'server'] as const)('memory of the service with the s
     const flags = [...startFlags(), ...snapshotFlags(snapshots), `--import=${leak}`]
     service = await startService(dataDir, { ...variablesOf(place), ...tenant.urls }, 'main.ts', flags)
     await load(400, 40)
-  }, 240_000)
+  })
   afterAll(async () => {
     await service?.stop()
     await tenant?.kill()
@@ -69,11 +69,11 @@ describe.each(['embedded', 'server'] as const)('memory of the service with the s
     return kept
   }
 
-  it('does not grow with turns and requests', { timeout: 240_000 }, async () => {
+  it('does not grow with turns and requests', async () => {
     expect(await keptBy(1000, () => load(1000, 100))).toBeLessThan(most)
   })
 
-  it('grows when the process keeps each HTTP request', { timeout: 240_000 }, async () => {
+  it('grows when the process keeps each HTTP request', async () => {
     process.kill(service.process.pid ?? 0, 'SIGPWR')
     await until(() => service.process.printed.includes('this process leaks now'), 'the leak', 10)
     expect(await keptBy(500, () => load(500, 0))).toBeGreaterThan(most)

@@ -12,7 +12,7 @@ import { people, scopes, TeamsUser } from '../support/teams-user.ts'
 import { tokenFor } from '../support/tenant-control.ts'
 import { until } from '../support/until.ts'
 
-describe('a move from the embedded store to a server', { timeout: 240_000 }, () => {
+describe('a move from the embedded store to a server', () => {
   let app: App
   let connector: Connector
   let dataDir: string

@@ -70,7 +70,9 @@ describe('previews with many people', () => {
   it('count as one read for each fifteen people', async () => {
     const left = ({ headers }: { headers: Headers }) => /"reads";r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]
     expect(left(await preview(strangers(peopleOfOneCall)))).toBe('39')
-    expect(left(await preview(strangers()))).toBe(String(39 - callsForAll))
+    // One call comes back in 1.5 seconds.
+    const regained = Number(left(await preview(strangers()))) - (39 - callsForAll)
+    expect(regained).toBeOneOf([0, 1, 2])
     const row = (key: string) => ({ key, body: naming(strangers()) })
     const order = { dryRun: true, resource: 'site', rows: ['a', 'b', 'c', 'd', 'e'].map(row) }
     const refused = await service.rest('kim', 'POST', '/requests/v1/batch', order)
@@ -109,7 +111,7 @@ describe('a flood of previews by one person', () => {
 describe('a flood of previews whose look-ups Microsoft Graph does not answer', () => {
   const { service, preview, strangers, click } = world({})
 
-  it('blocks neither identity checks nor the clicks and reads of other people', { timeout: 240_000 }, async () => {
+  it('blocks neither identity checks nor the clicks and reads of other people', async () => {
     await service.fault({ operation: 'graph.users.list', kind: 'holdAfterCommit', count: 100_000 })
     const flood = Array.from({ length: 20 }, () => preview(strangers()))
     // The first answer is a refusal. Running previews receive no answer, and waiting previews time out before.

@@ -69,7 +69,7 @@ async function whileRunning(child: ReturnType<typeof run>, up: RegExp, work: () 
   return output
 }
 
-describe('the files of the service', { timeout: 240_000 }, () => {
+describe('the files of the service', () => {
   let dataDir: string
   const foreign = join(newFolder(), 'foreign')
 
@@ -200,7 +200,7 @@ describe('a data folder in production', () => {
     expect([modeOf(dataDir), readdirSync(dataDir)]).toEqual(['777', ['file']])
   })
 
-  it('is closed without a question when others could only read it', { timeout: 240_000 }, async () => {
+  it('is closed without a question when others could only read it', async () => {
     const dataDir = folderWith({})
     // The start ends because the port is in use. That happens after the folder is closed.
     const taken = createServer().listen(0, '127.0.0.1')

@@ -94,7 +94,7 @@ describe.each(engines)('with any number of requests, %s:', (engine) => {
     const recorded = recording(store.database)
     stores = createStores(recorded.database)
     statements = recorded.statements
-  }, 120_000)
+  })
 
   /** Returns the plan of each statement of this work. */
   const plansOf = async (work: () => Promise<unknown>): Promise<QueryPlan[]> => {

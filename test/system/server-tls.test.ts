@@ -16,7 +16,7 @@ import { emptyStore } from '../support/database.ts'
 import { startDatabase } from '../support/replica-set.ts'
 import { until } from '../support/until.ts'
 
-describe('a PostgreSQL server that requires TLS', { timeout: 240_000 }, () => {
+describe('a PostgreSQL server that requires TLS', () => {
   const authority = newAuthority('Contoso authority')
   const folder = mkdtempSync(join(inject('runFolder'), 'tls-'))
   const fileOf = (name: string, pem: string): string => {

@@ -47,7 +47,7 @@ async function contents(tenant: Simulator) {
 const calling = steps.filter(({ scope }) => scope !== '')
 
 describe('npm run setup after a failure', () => {
-  it('completes each change of every step that Microsoft refused once', { timeout: 240_000 }, async () => {
+  it('completes each change of every step that Microsoft refused once', async () => {
     const whole = await emptyTenant()
     const { writes, exit } = await (await installation(whole)).run()
     expect(exit).toBe(0)
@@ -83,7 +83,7 @@ describe('npm run setup after a failure', () => {
     expect((await own.run()).writes).toEqual([])
   })
 
-  it('continues after Ctrl-C at each change of every step', { timeout: 240_000 }, async () => {
+  it('continues after Ctrl-C at each change of every step', async () => {
     const whole = await emptyTenant()
     expect((await (await installation(whole)).run()).exit).toBe(0)
     const tenant = await emptyTenant()
@@ -108,7 +108,7 @@ describe('npm run setup after a failure', () => {
     expect(await contents(tenant)).toEqual(await contents(whole))
   })
 
-  it('checks again after a lost answer, and creates nothing twice', { timeout: 240_000 }, async () => {
+  it('checks again after a lost answer, and creates nothing twice', async () => {
     const whole = await emptyTenant()
     const { writes } = await (await installation(whole)).run()
     // A lost secret cannot be read again. Setup creates a second one and reports that the first can be deleted.
@@ -122,7 +122,7 @@ describe('npm run setup after a failure', () => {
     expect(await contents(tenant)).toEqual(await contents(whole))
   })
 
-  it('waits until Microsoft knows new objects everywhere', { timeout: 240_000 }, async () => {
+  it('waits until Microsoft knows new objects everywhere', async () => {
     const tenant = await emptyTenant(2)
     const { exit, text } = await (await installation(tenant)).run({ patience: 30_000 })
     expect(exit, text).toBe(0)
@@ -141,7 +141,7 @@ describe('npm run setup after a failure', () => {
     },
   )
 
-  it('waits while every second server does not know new service principals', { timeout: 240_000 }, async () => {
+  it('waits while every second server does not know new service principals', async () => {
     const tenant = await emptyTenant()
     const reads = new Map<string, number>()
     let hidden = 0
@@ -162,7 +162,7 @@ describe('npm run setup after a failure', () => {
   it.each([
     ['status429', { retryAfter: 1 }],
     ['failBeforeCommit', { status: 503, retryAfter: 1 }],
-  ])('repeats throttled calls (%s)', { timeout: 240_000 }, async (kind, more) => {
+  ])('repeats throttled calls (%s)', async (kind, more) => {
     const tenant = await emptyTenant()
     const fault = { operation: 'graph.applications.*', kind, count: 2, ...more }
     await ask('POST', `${tenant.url}/control/faults`, { body: fault })
@@ -170,7 +170,7 @@ describe('npm run setup after a failure', () => {
     expect(exit, text).toBe(0)
   })
 
-  it('shows the next action when the directory does not answer', { timeout: 240_000 }, async () => {
+  it('shows the next action when the directory does not answer', async () => {
     const tenant = await emptyTenant()
     const own = await installation(tenant)
     const away: typeof fetch = (url, init) =>

@@ -28,7 +28,7 @@ async function over(published: string) {
   return { own, text, versions, fileIsFor: (version: string) => file.equals(appPackage(variables, version)) }
 }
 
-describe('an app in the catalogue', { timeout: 240_000 }, () => {
+describe('an app in the catalogue', () => {
   it.each([
     ['an older content', `0.${current - 1}.99999`],
     ['the same content for another address', `0.${current}.499999`],

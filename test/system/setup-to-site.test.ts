@@ -75,7 +75,7 @@ class RealTeamsUser extends TeamsUser {
   }
 }
 
-describe('an empty tenant', { timeout: 120_000 }, () => {
+describe('an empty tenant', () => {
   const connectorKeys = withConnectorKeys()
 
   it('has its first sites after setup, check:tenant and a production start: one by chat and one by the command line', async () => {

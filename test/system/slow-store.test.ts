@@ -4,7 +4,7 @@ import { newStoreOptions, serverUrl } from '../support/database.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
 
-describe('a database server that answers slowly', { timeout: 240_000 }, () => {
+describe('a database server that answers slowly', () => {
   let proxy: TcpProxy
   let database: Database
   beforeAll(async () => {

@@ -134,7 +134,7 @@ describe('the check for known vulnerabilities', () => {
 
   it('passes when the registry knows no vulnerability', async () => {
     expect(await against(200, {})).toMatchObject({ code: 0, output: expect.stringMatching(/no known/i) })
-  }, 120_000)
+  })
 
   it.each(['high', 'critical'])(
     'fails for one that is %s',
@@ -148,5 +148,5 @@ describe('the check for known vulnerabilities', () => {
   it('fails with a message when the registry does not answer', async () => {
     const { code, output } = await against(405, {})
     expect([code, output]).toEqual([2, expect.stringMatching(/could not be checked/)])
-  }, 120_000)
+  })
 })

@@ -9,7 +9,7 @@ import { type ProductProcess, startProduct } from '../support/process.ts'
 const up = /^Quartermaster answers at (\S+)/
 const anyPorts = { PORT: '0', SIMULATOR_PORT: '0', PLAYGROUND: 'off', LOG_LEVEL: 'silent' }
 
-describe('npm run token, next to two services on their own ports', { timeout: 240_000 }, () => {
+describe('npm run token, next to two services on their own ports', () => {
   const cwd = mkdtempSync(join(inject('runFolder'), 'token-'))
   const services: ProductProcess[] = []
   const [usual, other] = [{}, { DATA_DIR: 'other' }]
@@ -19,7 +19,7 @@ describe('npm run token, next to two services on their own ports', { timeout: 24
   beforeAll(async () => {
     for (const variables of [usual, other])
       services.push(await startProduct('main.ts', { cwd, up, variables: { ...anyPorts, ...variables } }))
-  }, 240_000)
+  })
   afterAll(() => Promise.all(services.map((service) => service.stop())))
 
   async function token(variables: Record<string, string>): Promise<string> {

@@ -35,7 +35,7 @@ async function hears(user: TeamsUser, text: string): Promise<string> {
 const countOf = (connector: Connector, words: string): number =>
   connector.sent.filter(({ card }) => card && textOf(card).includes(words)).length
 
-describe('two processes without their database', { timeout: 240_000 }, () => {
+describe('two processes without their database', () => {
   let apps: App[] = []
   let connector: Connector
   let proxy: TcpProxy
@@ -68,7 +68,7 @@ describe('two processes without their database', { timeout: 240_000 }, () => {
     sams = apps.map((app) => the('sam', app))
     await sams[0]?.installs()
     await hears(sams[0] as TeamsUser, 'hi')
-  }, 240_000)
+  })
   afterEach(() => proxy.heal())
   afterAll(async () => {
     await Promise.all(apps.map((app) => app.close()))
@@ -145,7 +145,7 @@ describe('two processes without their database', { timeout: 240_000 }, () => {
   })
 })
 
-describe('an embedded store that has ended', { timeout: 240_000 }, () => {
+describe('an embedded store that has ended', () => {
   const service = withService({}, () => ({ watchTimes: quickWatch }))
 
   it('shows an admin the reason in chat, nobody receives a card, and a restart fixes it', async () => {

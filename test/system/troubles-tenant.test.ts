@@ -116,7 +116,7 @@ describe('trouble with Microsoft 365, for an admin in the chat:', () => {
   })
 })
 
-describe('a second service of Microsoft 365 that fails', { timeout: 120_000 }, () => {
+describe('a second service of Microsoft 365 that fails', () => {
   const service = withService({}, () => ({ watchTimes: quickWatch }))
   const sentWith = (words: string) =>
     service.connector.sent.flatMap(({ card }) => (card && textOf(card).includes(words) ? [textOf(card)] : []))

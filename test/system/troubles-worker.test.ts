@@ -21,7 +21,7 @@ const titles = (card: object): unknown[] => actionsOf(card as Record<string, unk
 /** Maximum time until the trouble is visible. */
 const aMinute = 60
 
-describe('two processes with one server after a kill of one during a job', { timeout: 150_000 }, () => {
+describe('two processes with one server after a kill of one during a job', () => {
   let connector: Connector
   let tenant: Awaited<ReturnType<typeof startTenant>>
   let doomed: ProductProcess | undefined
@@ -58,7 +58,7 @@ describe('two processes with one server after a kill of one during a job', { tim
     expect(accepted.status).toBe(202)
     app = await createApp(readConfig({ ...variables, PORT: String(await freePort()) }), { watchTimes: quickWatch })
     sam = new TeamsUser(() => app.url, connector, people.sam)
-  }, 240_000)
+  })
   afterAll(async () => {
     await doomed?.kill()
     await app?.close()
@@ -99,7 +99,7 @@ describe('two processes with one server after a kill of one during a job', { tim
   })
 })
 
-describe('a process with stuck workers', { timeout: 120_000 }, () => {
+describe('a process with stuck workers', () => {
   const service = withService({}, () => ({ watchTimes: quickWatch }))
   const countOf = (words: string) =>
     service.connector.sent.filter(({ card }) => card && textOf(card).includes(words)).length
@@ -134,7 +134,7 @@ describe('a process with stuck workers', { timeout: 120_000 }, () => {
   })
 })
 
-describe('one process with an embedded store', { timeout: 240_000 }, () => {
+describe('one process with an embedded store', () => {
   const service = withService()
   const silent = `INSERT INTO processes (process_id, name, version, works, started_at, seen_at)
     VALUES (gen_random_uuid(), 'killed / 1', '0.1.0', true, now() - interval '1 hour', now() - interval '2 minutes')`

@@ -12,7 +12,7 @@ import { withValidatingProxy } from '../support/validating-proxy.ts'
 /** Prism answers with this type if a request or an answer violates the document. */
 const violation = 'https://stoplight.io/prism/errors#VIOLATIONS'
 
-describe('behind a proxy that validates every call against the OpenAPI document', { timeout: 240_000 }, () => {
+describe('behind a proxy that validates every call against the OpenAPI document', () => {
   const service = withService()
   const proxy = withValidatingProxy(service)
   const direct = caller(service)

@@ -20,7 +20,7 @@ const idOf: Record<Way, string> = {
 const secret = `whsec_${Buffer.alloc(32, 6).toString('base64')}`
 
 /** Each receiver has failed twice, so its deliveries wait for five minutes. Then it is repaired. */
-describe('deliveries that wait for a receiver are sent', { timeout: 240_000 }, () => {
+describe('deliveries that wait for a receiver are sent', () => {
   const service = withService({ FOLLOW_UP_FIRST_SECONDS: '36000', RATE_LIMIT_WRITES_PER_MINUTE: '0' })
   const { call } = caller(service)
   const receivers = new Map<Way, Awaited<ReturnType<typeof startSubscriber>>>()
@@ -79,7 +79,7 @@ describe('deliveries that wait for a receiver are sent', { timeout: 240_000 }, (
       'all to wait',
       60,
     )
-  }, 240_000)
+  })
   afterAll(() => Promise.all([...receivers.values()].map((one) => one.close())))
 
   it('now by the button of the receiver’s card', () =>

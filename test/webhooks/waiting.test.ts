@@ -93,7 +93,7 @@ describe('deliveries that wait for their next attempt', () => {
     await world.deliver(template)
     await world.runUntil(world.time + 60_000)
     expect(new Set(await statuses(() => Promise.all(copies.map(world.find))))).toEqual(new Set(['delivered']))
-  }, 240_000)
+  })
 
   it.each([
     [
