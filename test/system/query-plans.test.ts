@@ -276,7 +276,7 @@ describe.each(engines)('in a new store without statistics, %s:', (engine) => {
     await requests.sentSince({ tenantId, requesterId: kim, ...body })
     const scannedBy = () => Promise.all(statements.map(async (one) => (await explain(store.database, one)).scanned))
     expect(await scannedBy()).toEqual([[]])
-    await store.database.query('DROP INDEX requests_by_fingerprint')
+    await store.database.query('DROP INDEX requests_by_body')
     expect(await scannedBy()).toEqual([['requests']])
   })
 })
