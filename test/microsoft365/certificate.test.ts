@@ -67,8 +67,8 @@ describe('the production certificate', () => {
   /** The first bytes of a PKCS#12 file (RFC 7292 §4): a sequence whose first value is the version 3. */
   const pfx = Buffer.from('30820a5102010330820a0706092a864886f70d010701', 'hex')
   test.each<[string, Buffer, RegExp]>([
-    ['without a private key', bytes(one.certificate), /no private key.* cat key\.pem certificate\.pem > .*pkcs12/],
-    ['without a certificate', bytes(one.key), /no certificate\. .* cat key\.pem certificate\.pem > service\.pem/],
+    ['without a private key', bytes(one.certificate), /no private key.* cat key\.pem public\.pem > .*pkcs12/],
+    ['without a certificate', bytes(one.key), /no certificate\. .* cat key\.pem public\.pem > service\.pem/],
     ['with the key of another certificate', bytes(other.key + one.certificate), /does not belong to the certificate/],
     ['with foreign certificates', bytes(one.key + other.certificate.repeat(2)), /none of the file’s 2 certificates/],
     ['with an EC key', bytes(pem(ec) + one.certificate), /a key of type ec\. Entra ID needs an RSA key.* openssl req/],

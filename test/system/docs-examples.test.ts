@@ -49,13 +49,21 @@ const notRun: Readonly<Record<string, string>> = {
     'never ends; test/system/setup.test.ts starts the same tenant',
   'docs/deploy.md: npm ci && npm run build    # writes dist/':
     'installs every package; test/system/bundle.test.ts builds and starts the bundle',
-  'docs/deploy.md: sudo install -d /opt/quartermaster && sudo cp -r dist/. /opt/quartermaster/':
+  'docs/deploy.md: sudo rm -rf /opt/quartermaster && sudo install -d /opt/quartermaster && sudo cp -r dist/. /opt/quartermaster/':
     'a server of production; test/system/deployed.test.ts runs what is installed here',
   'docs/deploy.md: quartermaster.contoso.example {': 'settings of Caddy, which is not here',
   'docs/deploy.md: npm ci && npm run build':
     'needs a container engine; test/system/deploy-files.test.ts checks the files',
   'docs/deploy.md: docker build -f deploy/Dockerfile -t <registry>/quartermaster:0.1.0 . && docker push <registry>/quartermaster:0.1.0':
     'needs a container engine and a cluster; test/system/deploy-files.test.ts checks the files',
+  'docs/deploy.md: sudo cp certificate.pem deploy/secrets/certificate.pem':
+    'needs a container engine; test/system/deploy-files.test.ts checks the files',
+  'docs/deploy.md: kubectl delete secret quartermaster-settings quartermaster-files --namespace quartermaster':
+    'a cluster',
+  'docs/deploy.md: docker compose -f deploy/compose.yaml exec -T database pg_dump --username=quartermaster --format=custom quartermaster > quartermaster.dump':
+    'needs a container engine; test/system/deploy-files.test.ts checks the files',
+  'docs/deploy.md: sudo -u postgres dropdb quartermaster && sudo -u postgres createdb --owner=quartermaster quartermaster':
+    'a server of PostgreSQL',
   'docs/deploy.md: az containerapp create --name quartermaster --resource-group <group> --yaml <the copy>':
     'needs a subscription of Azure; test/system/deploy-files.test.ts checks the file',
   'docs/commands.md: npm run check        # checks types, lint and format, and runs the tests':

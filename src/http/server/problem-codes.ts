@@ -73,8 +73,8 @@ const ofCore = {
   ),
   'too-many-open-requests': code(
     429,
-    'The caller has reached the limit of open requests or batches for one person.',
-    'Cancel one that is not needed (`detail` has the calls), or wait until one ends. Failed requests do not count.',
+    'The caller has reached the limit of open requests, batches or dry runs for one person.',
+    'Wait until one ends, or cancel a request or batch that is not needed (for requests, `detail` has the calls). Failed requests do not count.',
     'Retry-After',
   ),
   unavailable: code(

@@ -16,7 +16,7 @@ import { type TokenClaim, tokenClaim } from './token-claims.ts'
 /** The meaning of each code in `errors[].code`, including codes that only a chat can cause. */
 export const faultMeanings: Readonly<Record<FaultCode | 'too-deep' | 'duplicate-key', string>> = {
   required: 'The field is required, but it is missing or empty.',
-  null: 'The field is null. Omit it instead.',
+  null: 'A required field or an entry of a list is null. Send a value, or remove the entry.',
   'wrong-type': 'The field does not have the documented JSON type.',
   'too-short': 'The text or list has too few characters or entries.',
   'too-long': 'The text or list has too many characters or entries.',

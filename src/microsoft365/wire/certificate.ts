@@ -169,12 +169,12 @@ export class CertificateError extends Error {
 /** Commands for the operator's shell. */
 const fromPfx =
   'openssl pkcs12 -in service.pfx -out service.pem -noenc (OpenSSL 1.1: -nodes; add -legacy if OpenSSL 3 reports "unsupported")'
-const joined = 'cat key.pem certificate.pem > service.pem'
+const joined = 'cat key.pem public.pem > service.pem'
 const decrypted = 'openssl pkey -in service.pem -out key.pem && openssl x509 -in service.pem >> key.pem'
 const encryptedAgain =
   'openssl pkey -provider legacy -provider default -in service.pem -aes256 -out key.pem && openssl x509 -in service.pem >> key.pem'
 const created =
-  'openssl req -x509 -newkey rsa:2048 -noenc -days 365 -subj /CN=quartermaster -keyout key.pem -out certificate.pem'
+  'openssl req -x509 -newkey rsa:2048 -noenc -days 365 -subj /CN=quartermaster -keyout key.pem -out public.pem'
 
 /** Minimum length of keys for Entra ID and for the sign-in library. Bits. */
 const shortestKey = 2048
