@@ -67,7 +67,7 @@ export async function startTenant(
 }
 export type TestTenant = Awaited<ReturnType<typeof startTenant>>
 
-/** Runs a tenant from `beforeAll` to `afterAll` of the block. It has no parts before. */
+/** Runs a tenant from `beforeAll` to `afterAll` of the block. The object is empty until then. */
 export function withTenant(...options: Parameters<typeof startTenant>): TestTenant {
   const tenant: TestTenant = Object.create(null)
   beforeAll(async () => void Object.assign(tenant, await startTenant(...options)))

@@ -15,7 +15,7 @@ describe('approval timers with the queue and real cards', () => {
   const service = withService(
     {
       APPROVAL_REMINDER_HOURS: '0.0004',
-      // 9 s: the reminder comes only before it, so it fits before it also after a slow restart.
+      // 9 s: a reminder is sent only before the escalation, and the restart between them may be slow.
       APPROVAL_ESCALATION_HOURS: '0.0025',
       // 22 s: two restarts and the manager's card fit before it, also on a busy machine.
       APPROVAL_EXPIRY_DAYS: '0.00025',
