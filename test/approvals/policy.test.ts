@@ -6,6 +6,7 @@ import { refusal } from '../support/refusal.ts'
 
 const blocked: Account = { ...stranger, id: randomUUID(), displayName: 'Ivo Marković', isBlocked: true }
 const guest: Account = { ...stranger, id: randomUUID(), displayName: 'Anna Kowalska', isGuest: true }
+const noApprover = { pointer: '/templateId', code: 'no-approver', reason: { key: 'nobodyCanApprove' } }
 const names = (people: readonly { displayName: string }[] = []) => people.map(({ displayName }) => displayName)
 
 describe('the approvers of a stage', () => {
@@ -132,9 +133,26 @@ describe('the approvers of a stage', () => {
     const before = await core.rows()
     const { id: templateId } = await core.template({ approval: { stages: [{ approvers: [{ user: kim.id }] }] } })
     const alone = core.with({}, { admins: [kim.id] })
-    const error = await refusal(() => alone.submitSite(actorOf(kim), { body: { displayName: 'Alone', templateId } }))
-    expect(error.code).toBe('unavailable')
+    const body = { displayName: 'Alone', templateId }
+    const { code, faults } = await refusal(() => alone.submitSite(actorOf(kim), { body }))
+    expect(code).toBe('validation-failed')
+    expect(faults).toMatchObject([noApprover])
     expect((await core.rows())['requests']).toBe(before['requests'])
+  })
+
+  it('are missing in a preview too, next to the other faults of its body, and before a reached quota', async () => {
+    const more = { quota: { openPerPerson: 1 }, approval: { stages: [{ approvers: [{ user: kim.id }] }] } }
+    const { id: templateId } = await core.template(more)
+    const alone = core.with({}, { admins: [kim.id] })
+    const previewed = async (body: object) =>
+      (await alone.previewRequest(actorOf(kim), { body: { templateId, ...body } })).errors
+    expect(await previewed({ displayName: 'Alone' })).toMatchObject([noApprover])
+    expect(await previewed({ displayName: '' })).toMatchObject([noApprover, { pointer: '/displayName' }])
+    await core.provisioning.submitSite(actorOf(kim), { body: { displayName: `Site ${randomUUID()}`, templateId } })
+    expect(await previewed({ displayName: 'Alone' })).toMatchObject([noApprover])
+    const simulated = { templateId, personId: kim.id, example: 'Alone' }
+    expect((await alone.simulate(actorOf(kim, true), simulated)).nobodyApproves).toBe(true)
+    expect((await core.provisioning.simulate(actorOf(kim, true), simulated)).nobodyApproves).toBe(false)
   })
 })
 

@@ -187,6 +187,17 @@ describe('a run of a batch’s job', () => {
     expect((await provisioning.readBatch(other, { batchId })).batch.status).toBe('finished')
   })
 
+  it('refuses a row that nobody can approve, and submits the others', async () => {
+    const { id: templateId } = await core.template({ approval: { stages: [{ approvers: [{ user: kim.id }] }] } })
+    const batchId = await begin([{ templateId }, {}])
+    await run(batchId, { to: core.with({}, { admins: [kim.id] }) })
+    expect((await read(batchId)).counts.rows).toEqual({ refused: 1, submitted: 1 })
+    expect((await rows(batchId))[0]?.problem).toMatchObject({
+      code: 'validation-failed',
+      errors: [{ pointer: '/templateId', code: 'no-approver' }],
+    })
+  })
+
   it('waits at the rate limit, and schedules the next part', async () => {
     const batchId = await begin(2)
     let left = 1

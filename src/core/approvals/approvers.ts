@@ -1,10 +1,8 @@
 import type { MailboxDetails } from '../resources/index.ts'
 import {
-  because,
   isMailboxKind,
   type MailboxKind,
   type Person,
-  ProvisioningError,
   type ResourceKind,
   type Settings,
   type SystemContext,
@@ -114,15 +112,15 @@ interface Resolved {
 }
 
 /**
- * Returns the stages whose conditions are true, with the approvers of today (see {@link stageOf}). Throws `unavailable` if a
- * stage has no approver.
+ * Returns the stages whose conditions are true, with the approvers of today (see {@link stageOf}). Returns undefined if a
+ * stage has no approver, not even an admin.
  */
 export async function resolveApprovals(
   context: SystemContext<ApprovalPorts>,
   policy: ApprovalPolicy | null,
   requester: Person,
   judgedRequest: JudgedRequest,
-): Promise<Resolved> {
+): Promise<Resolved | undefined> {
   const { ports } = context
   const stages = policy?.stages ?? []
   const conditions = stages.flatMap(({ when }) => when ?? [])
@@ -141,7 +139,10 @@ export async function resolveApprovals(
       : []
   })
   const kept = judged.map((all, index) => ({ place: index + 1, stage: numbers[index] ?? null, conditions: all }))
-  return { approvals: await Promise.all(approvals), ...(conditions.length > 0 && { policy: kept }) }
+  const resolved = await Promise.all(approvals)
+  const complete = resolved.filter((stage) => stage !== undefined)
+  if (complete.length < resolved.length) return undefined
+  return { approvals: complete, ...(conditions.length > 0 && { policy: kept }) }
 }
 
 async function resolveStage(
@@ -149,14 +150,12 @@ async function resolveStage(
   at: { stage: number; place: number },
   policy: ApprovalPolicy['stages'][number],
   requester: Person,
-): Promise<ApprovalStage> {
+): Promise<ApprovalStage | undefined> {
   const found = await Promise.all(policy.approvers.map((by) => foundBy(ports, by, requester)))
   const without = stageOf(at, policy, found, [], requester.id)
   if (without && !without.resolvedTo) return without
   const admins = await Promise.all(settings.admins.map((id) => foundById(ports, id)))
-  const stage = stageOf(at, policy, found, admins, requester.id)
-  if (stage) return stage
-  throw new ProvisioningError('unavailable', because('nobodyCanApprove'))
+  return stageOf(at, policy, found, admins, requester.id)
 }
 
 export async function foundBy(ports: ApprovalPorts, by: Approver, requester: Pick<Person, 'id'>): Promise<Found> {

@@ -43,7 +43,7 @@ import {
 import { type Evaluation, type Glimpse, type MailboxPlan, type RequestInquiry, refused } from './plan.ts'
 import type { RequestPorts } from './ports.ts'
 import type { RequestForMailbox } from './request.ts'
-import { mailboxLimits, quotaFaults } from './template-rules.ts'
+import { mailboxLimits, noApprover, quotaFaults } from './template-rules.ts'
 
 /** Checks a mailbox request of the API document: its fields, kind, template, people and names. Writes nothing. */
 export async function evaluateMailbox(inquiry: RequestInquiry, sent: unknown): Promise<Evaluation> {
@@ -80,8 +80,8 @@ async function planned(
 ): Promise<Evaluation> {
   const { ports, settings, actor } = inquiry
   const { people, guests, addresses, faults } = await lookUp(inquiry, { template, kind }, request.details, known)
-  if (faults.length > 0 || !addresses.names)
-    return { ok: false, faults, glimpse: glimpseOf(request.details, request.applied, people, addresses) }
+  const glimpse = glimpseOf(request.details, request.applied, people, addresses)
+  if (faults.length > 0 || !addresses.names) return { ok: false, faults, glimpse }
   const { aliasAddress, domain } = addresses
   const { displayName, name, typedName, around, emptyTokens } = addresses.names
   const details = { ...request.details, displayName, name: request.details.name ?? name }
@@ -89,6 +89,7 @@ async function planned(
   const owners = ownersAmong(people, details)
   const judged = judgedBy(template, { details, applied: request.applied, owners, name, domain, aliasAddress })
   const resolved = await resolveApprovals({ ports, settings }, template.approval, actor, judged)
+  if (!resolved) return { ok: false, faults: [noApprover()], glimpse }
   const held = mailboxNames(address).map((one) => ({ name: one, pointer: '/name' }))
   if (aliasAddress) held.push({ name: aliasAddress, pointer: '/alias' })
   const plan: MailboxPlan = {

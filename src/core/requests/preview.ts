@@ -51,7 +51,7 @@ import { chosenTemplate, evaluateMailbox } from './mailbox-plan.ts'
 import { type Evaluation, type Glimpse, isForMailboxPlan, type Plan, type RequestInquiry } from './plan.ts'
 import type { RequestPorts } from './ports.ts'
 import { evaluateSite } from './site-plan.ts'
-import { openFaults } from './template-rules.ts'
+import { noApprover, openFaults } from './template-rules.ts'
 
 /** The two types of resource in the API document. Each has its own endpoint. */
 export type Resource = 'site' | 'mailbox'
@@ -166,10 +166,9 @@ export async function previewOf(
     actor.clientId === undefined ? similarCandidates(ports, sought) : [],
     openFaults(ports, settings, actor),
   ])
-  const faults = onePerPointer([...(evaluation.ok ? [] : evaluation.faults), ...open])
-  const preview = evaluation.ok
-    ? ofPlan(evaluation.plan, inquiry)
-    : await ofGlimpse(evaluation.glimpse, faults, inquiry)
+  const found = evaluation.ok ? [] : onePerPointer(evaluation.faults)
+  const preview = evaluation.ok ? ofPlan(evaluation.plan, inquiry) : await ofGlimpse(evaluation.glimpse, found, inquiry)
+  const faults = onePerPointer([...(preview.nobodyApproves ? [noApprover()] : []), ...found, ...open])
   const address = preview.names?.url ?? preview.names?.address
   const [outlook, similar] = await Promise.all([
     outlookOf(context, preview.foreseen),
@@ -213,6 +212,8 @@ interface Findings {
   readonly foreseen: Foreseen
   readonly names: Names | null
   readonly applied: readonly Applied[]
+  /** Whether a stage has no approver, not even an admin. */
+  readonly nobodyApproves: boolean
 }
 type PreviewInquiry = RequestInquiry & { readonly template: Template }
 
@@ -224,10 +225,10 @@ function ofPlan(plan: Plan, { requestId }: Pick<PreviewInquiry, 'requestId'>): F
   const foreseen = foreseenIn(plan, requestId)
   const { displayName } = plan.details
   const found = { displayName, free: true, final: isFinal(foreseen) }
-  const { applied } = plan
-  if (!isForMailboxPlan(plan)) return { foreseen, applied, names: { ...found, alias: plan.alias, url: plan.url } }
+  const known = { foreseen, applied: plan.applied, nobodyApproves: false }
+  if (!isForMailboxPlan(plan)) return { ...known, names: { ...found, alias: plan.alias, url: plan.url } }
   const alias = plan.aliasAddress && { alias: plan.aliasAddress }
-  return { foreseen, applied, names: { ...found, address: plan.address, ...alias } }
+  return { ...known, names: { ...found, address: plan.address, ...alias } }
 }
 
 /** Returns the findings about an invalid body, as far as it is readable. */
@@ -239,17 +240,18 @@ async function ofGlimpse(
   const { ports, settings, actor, template, requestId } = inquiry
   const { details = {}, owners = [], applied = [], names, domain, aliasAddress } = glimpse ?? {}
   const policyOf = judgedBy(template, { details, applied, owners, name: names?.name, domain, aliasAddress })
-  const { approvals } = await asking(() => resolveApprovals({ ports, settings }, template.approval, actor, policyOf))
+  const resolved = await asking(() => resolveApprovals({ ports, settings }, template.approval, actor, policyOf))
   const foreseen: Foreseen = {
     requestId,
     template,
     details,
-    approvals,
+    approvals: resolved?.approvals ?? [],
     name: names?.name ?? '',
     passedOver: names?.passedOver ?? [],
     emptyTokens: names?.emptyTokens ?? [],
   }
-  if (!glimpse || !names || names.displayName === '') return { foreseen, applied, names: null }
+  const known = { foreseen, applied, nobodyApproves: resolved === undefined }
+  if (!glimpse || !names || names.displayName === '') return { ...known, names: null }
   const taken = faults.filter(({ code }) => code === 'name-taken')
   const own = taken.find(({ pointer }) => pointer === `/${addressRuleOf(template.kind)}`)
   const suggestion = own?.suggestion && { suggestion: own.suggestion }
@@ -257,8 +259,7 @@ async function ofGlimpse(
   const name = own ? names.wanted : names.name
   const found = { displayName, free: taken.length === 0, ...suggestion, final: isFinal(foreseen) }
   return {
-    foreseen,
-    applied,
+    ...known,
     names:
       domain === undefined
         ? { ...found, alias: name, url: `${ports.tenant.siteRoot}${name}` }

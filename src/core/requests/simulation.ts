@@ -164,14 +164,10 @@ export const simulate = defineUseCase({
     const stages = template.approval?.stages ?? []
     const conditional = stages.flatMap(({ when }, index) => (when ? [index + 1] : []))
     const always = template.approval && { ...template.approval, stages: stages.map(({ when: _, ...stage }) => stage) }
-    try {
-      return await named(ports, { template, preview: await previewOf(always), conditional, nobodyApproves: false })
-    } catch (error) {
-      // An error about the directory has a cause. An error without one means that no approver is left.
-      const isNobody = error instanceof ProvisioningError && error.code === 'unavailable' && error.cause === undefined
-      if (!isNobody) throw error
-      return named(ports, { template, preview: await previewOf(null), conditional, nobodyApproves: true })
-    }
+    const found = await previewOf(always)
+    const nobodyApproves = found.errors.some(({ code }) => code === 'no-approver')
+    const preview = nobodyApproves ? await previewOf(null) : found
+    return named(ports, { template, preview, conditional, nobodyApproves })
   },
 })
 

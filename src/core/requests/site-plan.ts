@@ -33,7 +33,7 @@ import {
 } from './people-check.ts'
 import { type Evaluation, type RequestInquiry, refused, type SitePlan } from './plan.ts'
 import type { RequestForSite } from './request.ts'
-import { labelFaults, quotaFaults, tooFewOwners, tooManyOwners } from './template-rules.ts'
+import { labelFaults, noApprover, quotaFaults, tooFewOwners, tooManyOwners } from './template-rules.ts'
 
 /** Checks a site request of the API document against its template, the directory and the names in use. Writes nothing. */
 export async function evaluateSite(inquiry: RequestInquiry, body: unknown): Promise<Evaluation> {
@@ -94,12 +94,13 @@ async function planned(
 ): Promise<Evaluation> {
   const { ports, settings, actor } = inquiry
   const { people, guests, answered, names, faults } = await lookUp(inquiry, template, typed, known)
-  if (faults.length > 0 || !names)
-    return { ok: false, faults, glimpse: { details: typed, owners: people, applied, names } }
+  const glimpse = { details: typed, owners: people, applied, names }
+  if (faults.length > 0 || !names) return { ok: false, faults, glimpse }
   const { displayName, name: alias, typedName, around, passedOver, emptyTokens } = names
   const details = { ...typed, displayName }
   const policyOf = judgedBy(template, { details, applied, owners: people, name: alias })
   const resolved = await resolveApprovals({ ports, settings }, template.approval, actor, policyOf)
+  if (!resolved) return { ok: false, faults: [noApprover()], glimpse }
   const plan: SitePlan = {
     kind: template.kind,
     template,

@@ -63,6 +63,9 @@ export function mailboxLimits(
   return faults
 }
 
+/** Returns the fault of a template with a stage that nobody can approve. */
+export const noApprover = (): Fault => fault('/templateId', 'no-approver', because('nobodyCanApprove'))
+
 /** Returns the reason of a reached limit of open requests. */
 export const tooManyOpen = (limit: number): Reason => because('tooManyOpen', { limit })
 
@@ -74,7 +77,7 @@ export async function openFaults(
   but?: string,
 ): Promise<Fault[]> {
   if (limit === 0 || clientId !== undefined || (await requests.countOpen(tenantId, id, but)) < limit) return []
-  return [{ pointer: '', code: 'too-many-open-requests', reason: tooManyOpen(limit) }]
+  return [fault('', 'too-many-open-requests', tooManyOpen(limit))]
 }
 
 /**

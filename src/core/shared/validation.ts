@@ -45,6 +45,8 @@ export const faultCodes = [
   'person-blocked',
   'person-guest',
   'quota-reached',
+  'no-approver',
+  'too-many-open-requests',
   'same-person',
   'cannot-decide',
   'asked-for-it',

@@ -77,12 +77,7 @@ const ofCore = {
     'Wait until one ends, or cancel a request or batch that is not needed (for requests, `detail` has the calls). Failed requests do not count.',
     'Retry-After',
   ),
-  unavailable: code(
-    503,
-    'The store or Microsoft 365 does not answer now, or no approver is available.',
-    `${again} If no approver is available, tell an admin.`,
-    'Retry-After',
-  ),
+  unavailable: code(503, 'The store or Microsoft 365 does not answer now.', again, 'Retry-After'),
 } as const satisfies Record<ErrorCode, ProblemCodeEntry>
 
 /** Refusals by the HTTP layer. */

@@ -57,6 +57,9 @@ export const faultMeanings: Readonly<Record<FaultCode | 'too-deep' | 'duplicate-
   'person-blocked': 'The person’s account is blocked, so they cannot get access.',
   'person-guest': 'The person is a guest, and guests cannot get access to mailboxes.',
   'quota-reached': 'The template’s quota is used up. `suggestion` is the maximum.',
+  'no-approver':
+    'The template’s approval has a stage without an approver, because the requester is the only admin. Tell an admin.',
+  'too-many-open-requests': 'The caller has reached the limit of open requests. Only a preview reports it as a fault.',
   'same-person': 'The person is the caller. Choose another person.',
   'cannot-decide': 'The person is a guest or blocked, so they cannot decide.',
   'asked-for-it': 'The person is the requester and may not decide their own request.',
