@@ -1,7 +1,8 @@
 import '../src/private-umask.ts'
-import { existsSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { loadSettingsFile } from '../src/settings-file.ts'
 import { productHash, sample } from './build.ts'
 import recorded from './content.json' with { type: 'json' }
 import { contentNumber } from './version.ts'
@@ -9,7 +10,7 @@ import { writePackage } from './write.ts'
 
 /** `npm run manifest`: writes the app package, and prints its version and the changes since the last package. */
 function main(): void {
-  if (existsSync('.env')) process.loadEnvFile('.env')
+  loadSettingsFile()
   const { values } = parseArgs({ options: { sample: { type: 'boolean' }, published: { type: 'string' } } })
   const folder = fileURLToPath(new URL('./build/', import.meta.url))
   console.log(writePackage(values.sample ? sample : process.env, folder, values.published))

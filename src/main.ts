@@ -14,10 +14,11 @@ const { ConfigurationError, readConfig } = await import('./app/config.ts')
 const { createApp } = await import('./app/index.ts')
 const { createLog, maskSecrets } = await import('./app/log.ts')
 const { secretsOf } = await import('./app/settings.ts')
+const { loadSettingsFile } = await import('./settings-file.ts')
 
 /** The process: environment, signals, exit. Everything else is in `app/`. */
 async function main(): Promise<void> {
-  if (existsSync('.env')) process.loadEnvFile('.env')
+  loadSettingsFile()
   const config = readConfig(process.env)
   endWithoutSecrets(config)
   const app = await createApp(config)

@@ -2,6 +2,7 @@ import '../private-umask.ts'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { loadSettingsFile } from '../settings-file.ts'
 import { contoso } from './tenant/index.ts'
 
 const usage =
@@ -49,7 +50,7 @@ const usualPort = '3979'
  */
 function findSimulator(): string {
   const named = process.env['SIMULATOR_PORT']
-  if (existsSync('.env')) process.loadEnvFile('.env')
+  loadSettingsFile()
   const { DATA_DIR: folder, SIMULATOR_PORT: port = usualPort } = process.env
   const at = (one: string) => `http://127.0.0.1:${one}`
   if (named !== undefined && Number(named) > 0) return at(named)

@@ -40,10 +40,13 @@ interface How extends Partial<Pick<SetupEnvironment, 'signal' | 'now' | 'steps' 
   readonly variables?: Readonly<Record<string, string>>
 }
 
-/** Creates an installation in its own folder. */
-export async function installation(tenant: Simulator) {
-  const folder = await temporaryFolder()
-  const path = join(folder, '.env')
+/** Creates an installation, by default in its own folder. */
+export async function installation(
+  tenant: Simulator,
+  where: { readonly folder?: string; readonly file?: string } = {},
+) {
+  const { folder = await temporaryFolder(), file = '.env' } = where
+  const path = join(folder, file)
   const received = async (): Promise<ReceivedCall[]> => (await ask('GET', `${tenant.url}/control/calls`)).body.value
   return {
     folder,

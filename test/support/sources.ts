@@ -42,7 +42,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   client: ['core'],
 }
 /** The composition root and the process, which connect the rooms. */
-const composition = new Set(['app', 'main', 'private-umask'])
+const composition = new Set(['app', 'main', 'private-umask', 'settings-file'])
+/** The files that all entry points may import, including the entry point of a room. They import nothing of the service. */
+const ofEntries = ['private-umask.ts', 'settings-file.ts']
 
 const vendorRooms: readonly { readonly vendor: RegExp; readonly rooms: readonly string[] }[] = [
   { vendor: /^(botbuilder|botframework)/, rooms: ['bot'] },
@@ -148,7 +150,7 @@ function faultsOfFile(source: Source): string[] {
   if (lines > largestFile) faults.push(`${path} has ${lines} lines, ${largestFile} at most`)
   if (/(^|\/)utils?(\/|\.ts$)/.test(path)) faults.push(`${path}: nothing is called utils`)
   const isEntry =
-    /(^main|^app\/commands\/(backup|restore|audit-verify|audit-key)|^app\/(setup|check)\/main|app\/local\/playground-process|simulator\/(main|token)|client\/cli)\.ts$/.test(
+    /(^main|^settings-file|^app\/commands\/(backup|restore|audit-verify|audit-key)|^app\/(setup|check)\/main|app\/local\/playground-process|simulator\/(main|token)|client\/cli)\.ts$/.test(
       path,
     )
   if (!isEntry && /\bprocess\.env\b/.test(text)) faults.push(`${path} reads process.env; only entries do`)
@@ -158,8 +160,7 @@ function faultsOfFile(source: Source): string[] {
 
 function roomFault(path: string, to: string): string[] {
   const [room, target] = [roomOf(path), roomOf(to)]
-  // This file imports nothing and comes first in every entry point, including the entry point of a room.
-  if (to === 'private-umask.ts') return []
+  if (ofEntries.includes(to)) return []
   if (room === target && !composition.has(room)) return orderFault(path, to)
   if (to.startsWith('..')) {
     const isCatalogue = to.startsWith('../cards/strings/') && room === 'cards'

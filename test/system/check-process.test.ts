@@ -37,10 +37,11 @@ describe('npm run check:tenant as a process in production', () => {
   })
   afterAll(() => tenant?.close())
 
-  const start = (...args: string[]): ChildProcess =>
+  const start = (...args: string[]): ChildProcess => startWith({}, ...args)
+  const startWith = (variables: Record<string, string>, ...args: string[]): ChildProcess =>
     spawn(process.execPath, [main, ...args], {
       cwd: folder,
-      env: { PATH: process.env['PATH'], NODE_EXTRA_CA_CERTS: tenant.trusted },
+      env: { PATH: process.env['PATH'], NODE_EXTRA_CA_CERTS: tenant.trusted, ...variables },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
   async function ended(child: ChildProcess): Promise<{ code: unknown; output: string; errors: string }> {
@@ -79,6 +80,22 @@ describe('npm run check:tenant as a process in production', () => {
     const after = await ended(start('--write'))
     expect(after.output).not.toContain('remove leftovers')
     expect(after.output).not.toContain(`named ${mark}`)
+  })
+
+  it('reads the file in ENV_FILE instead of .env', async () => {
+    writeFileSync(join(folder, '.env.test'), 'MODE=production\nBASE_URL=http://plain.example\n')
+    const { code, errors } = await ended(startWith({ ENV_FILE: '.env.test' }))
+    expect(errors).toContain('BASE_URL must be a public https address')
+    expect(errors).toContain('MICROSOFT_APP_ID is needed')
+    expect(code).toBe(2)
+  })
+
+  it('exits with 2 and names a file in ENV_FILE that does not exist', async () => {
+    const { code, errors } = await ended(startWith({ ENV_FILE: '.env.tset' }))
+    expect(errors).toBe(
+      "ENV_FILE is .env.tset, but this file cannot be read: ENOENT: no such file or directory, open '.env.tset'.\n",
+    )
+    expect(code).toBe(2)
   })
 
   it('exits with 2 and names the missing settings', async () => {

@@ -190,13 +190,18 @@ describe('npm run setup in an empty tenant', everything, () => {
 
   it('separates a second installation by its instance name', async () => {
     const tenant = await emptyTenant()
-    const [first, second] = [await installation(tenant), await installation(tenant)]
+    const first = await installation(tenant)
+    const second = await installation(tenant, { folder: first.folder, file: '.env.test' })
     await first.run()
+    const before = readFileSync(first.path)
     const args = ['--yes', '--instance', 'test', '--base-url', 'https://test.contoso.example']
     const { exit, text } = await second.run({
       args: [...args, '--database-url', 'embedded', '--sharepoint-url', tenant.sharePointUrl],
     })
     expect(exit, text).toBe(0)
+    expect(readFileSync(first.path)).toEqual(before)
+    const files = ['certificate-test.pem', 'quartermaster-test.zip', 'templates-test.json', '.env.test']
+    expect(readdirSync(first.folder)).toEqual(expect.arrayContaining(files))
     const [one, other] = [first.settings(), second.settings()]
     for (const name of [
       'MICROSOFT_APP_ID',
@@ -205,9 +210,13 @@ describe('npm run setup in an empty tenant', everything, () => {
       'ADMINS',
       'DIRECTORY_EXTENSION',
       'TEAMS_APP_ID',
+      'CLIENT_CERTIFICATE_PATH',
+      'TEMPLATES_FILE',
+      'DATA_DIR',
     ])
       expect(one[name], name).not.toBe(other[name])
     expect(text).toContain('“Quartermaster bot (test)”')
+    expect(text).toContain(`Start the service: ENV_FILE=${second.path} npm start`)
   })
 })
 

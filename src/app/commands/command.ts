@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { loadSettingsFile } from '../../settings-file.ts'
 import {
   type Ask,
   type Contents,
@@ -54,10 +54,10 @@ export async function openStore(dataDir: string, variables: NodeJS.ProcessEnv): 
   return openDatabase({ databaseUrl, dataDir })
 }
 
-/** Runs a command with the settings of `.env`. An error is written as one message, and the exit code is 1. */
+/** Runs a command with the settings of the settings file. An error is written as one message, and the exit code is 1. */
 export async function runCommand(run: () => Promise<void>): Promise<void> {
   try {
-    if (existsSync('.env')) process.loadEnvFile('.env')
+    loadSettingsFile()
     await run()
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)

@@ -3,7 +3,7 @@ import { fill } from '../../client/command-line/terminal.ts'
 import { cloudFault } from '../addresses.ts'
 import { SetupProblem } from './problem.ts'
 import { questions } from './questions.ts'
-import { isInstance } from './step.ts'
+import { isInstance, settingsFileOf } from './step.ts'
 import texts from './strings.json' with { type: 'json' }
 
 /** The options of setup. */
@@ -37,7 +37,7 @@ export function parseOptions(args: readonly string[], write: (text: string) => v
     .option('--base-url <address>', help['base-url'])
     .option('--database-url <address>', help['database-url'])
     .option('--sharepoint-url <address>', help['sharepoint-url'])
-    .option('--env-file <file>', help['env-file'], '.env')
+    .option('--env-file <file>', help['env-file'])
     .option('--instance <name>', help.instance)
     .option('--tenant <tenant>', help.tenant)
     .option('--client-id <id>', help['client-id'], graphCommandLineTools)
@@ -79,7 +79,7 @@ function checked(typed: Readonly<Record<string, string | boolean | undefined>>):
   const camel = (option: string) => option.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
   return {
     ...{ plan: typed['plan'] === true, yes: typed['yes'] === true, botSteps: typed['botSteps'] === true },
-    ...{ catalogue: typed['catalogue'] !== false, envFile: text('envFile') ?? '.env' },
+    ...{ catalogue: typed['catalogue'] !== false, envFile: text('envFile') ?? settingsFileOf(instance) },
     ...{ instance, tenant, clientId, cloud },
     secretDays: days('--secret-days', text('secretDays')),
     certificateDays: days('--certificate-days', text('certificateDays')),

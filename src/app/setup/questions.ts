@@ -24,14 +24,14 @@ export interface Question {
   proposal(facts: Facts): string | undefined
   /** Returns the fault of an answer. */
   check(answer: string, facts: Facts): Promise<string | undefined>
-  /** Returns the settings for an answer. */
-  valuesFor(answer: string): Readonly<Record<string, string>>
+  /** Returns the settings for an answer. `instance`: the name of this installation, or `''`. */
+  valuesFor(answer: string, instance: string): Readonly<Record<string, string>>
   /** Returns the shown form of an answer while it is typed. */
   shownAs?(typed: string): string
 }
 
-/** The folder of the embedded database, separate from that of local mode. */
-const ownDatabase = 'data/production'
+/** The folder of the embedded database, separate from those of local mode and of other installations. */
+const databaseFolder = (instance: string): string => `data/${instance === '' ? 'production' : `production-${instance}`}`
 
 export const questions: readonly Question[] = [
   {
@@ -56,8 +56,8 @@ export const questions: readonly Question[] = [
       if (!environment.shape.DATABASE_URL.safeParse(answer).success) return texts.questions.noDatabase
       return unsafeServer(answer)
     },
-    valuesFor: (answer): Record<string, string> =>
-      answer === texts.questions.embedded ? { DATA_DIR: ownDatabase } : { DATABASE_URL: answer },
+    valuesFor: (answer, instance): Record<string, string> =>
+      answer === texts.questions.embedded ? { DATA_DIR: databaseFolder(instance) } : { DATABASE_URL: answer },
     // The address may have a password.
     shownAs: (typed) => typed.replace(/(:\/\/[^:@/]*:)[^@]+/, (_, start: string) => `${start}…`),
   },
@@ -82,6 +82,7 @@ export const questions: readonly Question[] = [
 
 interface Asking {
   readonly settings: SettingsFile
+  readonly instance: string
   readonly facts: Facts
   /** Answers from options and the environment. */
   preset(question: Question): PresetAnswer | undefined
@@ -103,18 +104,19 @@ export interface PresetAnswer {
 export const presetAnswers =
   (from: {
     readonly answers: Readonly<Record<string, string | undefined>>
+    readonly instance: string
     readonly settings: SettingsFile
     readonly variables: Readonly<Record<string, string | undefined>>
   }): Asking['preset'] =>
   (question) => {
     const answer = from.answers[question.option]
-    if (answer !== undefined) return { answer, values: question.valuesFor(answer) }
+    if (answer !== undefined) return { answer, values: question.valuesFor(answer, from.instance) }
     if (isAnswered(question, from.settings)) return undefined
     for (const [index, name] of question.settings.entries()) {
       const value = from.variables[name]
       if (value)
         return index === 0
-          ? { answer: value, values: question.valuesFor(value) }
+          ? { answer: value, values: question.valuesFor(value, from.instance) }
           : { answer: undefined, values: { [name]: value } }
     }
     return undefined
@@ -125,14 +127,14 @@ export const openQuestions = (settings: SettingsFile, preset: Asking['preset']):
   questions.filter((one) => !isAnswered(one, settings) && preset(one) === undefined)
 
 /** Collects all answers, and asks the missing questions. Writes each answer at once. Returns whether any is new. */
-export async function answerQuestions({ settings, facts, preset, ask }: Asking): Promise<boolean> {
+export async function answerQuestions({ settings, instance, facts, preset, ask }: Asking): Promise<boolean> {
   let isNew = false
   for (const question of questions) {
     const known = preset(question)
     if (known === undefined && isAnswered(question, settings)) continue
     const proposal = question.proposal(facts)
     const typed = known === undefined && ask ? await ask(question, proposal) : undefined
-    const values = known?.values ?? (typed === undefined ? undefined : question.valuesFor(typed))
+    const values = known?.values ?? (typed === undefined ? undefined : question.valuesFor(typed, instance))
     if (values === undefined) {
       const shown = { option: `--${question.option}`, question: question.text }
       throw new SetupProblem(fill(texts.questions.missing, shown), fill(texts.questions.missingHint, shown))

@@ -1,6 +1,7 @@
 import { createTerminal, type Terminal } from '../../client/command-line/terminal.ts'
 import { isCancelled } from './administrator.ts'
 import { type Options, parseOptions } from './command-line.ts'
+import { withOwnCommands } from './own-commands.ts'
 import { explained, SetupProblem } from './problem.ts'
 import { type Progress, type SetupEnvironment, Stopped, setUp } from './session.ts'
 import texts from './strings.json' with { type: 'json' }
@@ -23,20 +24,21 @@ export async function runSetup(environment: SetupEnvironment): Promise<number> {
     terminal.note(error.remedy)
     return exits.usage
   }
+  const own = withOwnCommands(terminal, options)
   const progress: Progress = { about: undefined }
   try {
-    await setUp(environment, options, terminal, progress)
+    await setUp(environment, options, own, progress)
     return exits.done
   } catch (error) {
     if (error instanceof Stopped) {
-      terminal.note(error.message)
+      own.note(error.message)
       return exits.failed
     }
     if (signal.aborted || isCancelled(error)) {
-      terminal.note(`\n${texts.run.interrupted}`)
+      own.note(`\n${texts.run.interrupted}`)
       return exits.interrupted
     }
-    for (const line of linesOf(explained(error, progress.about), terminal)) terminal.note(line)
+    for (const line of linesOf(explained(error, progress.about), own)) own.note(line)
     return exits.failed
   }
 }

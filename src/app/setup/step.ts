@@ -10,15 +10,21 @@ export interface Names {
   key(part: string): string
   /** The name that people see: `Quartermaster bot`, `Quartermaster bot (test)`. */
   title(part: string): string
+  /** The name of a file: `templates.json`, `templates-test.json`. */
+  file(name: string): string
 }
 
 export const namesOf = (instance: string): Names => ({
   instance,
   key: (part) => (instance === '' ? `quartermaster-${part}` : `quartermaster-${instance}-${part}`),
   title: (part) => (instance === '' ? `Quartermaster ${part}` : `Quartermaster ${part} (${instance})`),
+  file: (name) => (instance === '' ? name : name.replace(/(?=\.\w+$)/, `-${instance}`)),
 })
 
-/** Instance names are part of keys and mail nicknames. */
+/** The default file of settings of an installation. */
+export const settingsFileOf = (instance: string): string => (instance === '' ? '.env' : `.env.${instance}`)
+
+/** Instance names are part of keys, mail nicknames and names of files. */
 export const isInstance = (text: string): boolean => /^[a-z0-9]([a-z0-9-]{0,18}[a-z0-9])?$/.test(text)
 
 /** The groups of changes, in their order. The administrator confirms each group as a whole. */
