@@ -24,21 +24,24 @@ const usual = {
  */
 const pauseMilliseconds = 2000
 
-/** Answers (202) per second for this number of callers, each of which waits for its answer. */
+/**
+ * The service with requests for sites that need approval; a restify server that stores one row in one transaction; the
+ * same server, which first checks whether an address is free in the tenant, as the service does for a site.
+ */
+const wayNames = ['accepts', 'bare', 'checking'] as const
+type ForEachWay<T> = Readonly<Record<(typeof wayNames)[number], T>>
+type Ways = ForEachWay<() => Promise<void>>
+
+/** The answers (202) of each way to this number of callers, each of which waits for its answer. */
 export interface AcceptFigures {
   readonly callers: number
-  /** The service, with requests for sites that need approval. */
-  readonly accepts: number
-  /** A restify server that stores one row in one transaction. */
-  readonly bare: number
-  /** The same server, which first checks whether an address is free in the tenant, as the service does for a site. */
-  readonly checking: number
-  /** The 99th percentile of the time until the answer, in milliseconds: of the service and of the first floor. */
-  readonly p99: { readonly accepts: number; readonly bare: number }
+  /** Answers each second. */
+  readonly rate: ForEachWay<number>
+  /** The 99th percentile of the time until the answer, in milliseconds. */
+  readonly p99: ForEachWay<number>
   /** The median time until the answer after a time without calls, in milliseconds. */
-  readonly cold: { readonly accepts: number; readonly bare: number }
+  readonly cold: Omit<ForEachWay<number>, 'checking'>
 }
-type Ways = Readonly<Record<'accepts' | 'bare' | 'checking', () => Promise<void>>>
 
 /**
  * Compares accepted requests with two floors that make the same promise: an answered request is on the disk. The
@@ -72,23 +75,26 @@ async function inTurns(ways: Ways, { rounds, callers, calls, cold }: typeof usua
   const figures: AcceptFigures[] = []
   const afterIdle = { accepts: await coldTime(ways.accepts, cold), bare: await coldTime(ways.bare, cold) }
   for (const number of callers) {
-    const rates = { accepts: [] as number[], bare: [] as number[], checking: [] as number[] }
-    const times = { accepts: [] as number[], bare: [] as number[], checking: [] as number[] }
+    const rates: ForEachWay<number[]> = { accepts: [], bare: [], checking: [] }
+    const times: ForEachWay<number[]> = { accepts: [], bare: [], checking: [] }
     for (let round = 0; round < rounds; round += 1) {
-      for (const name of ['accepts', 'bare', 'checking'] as const) {
+      for (const name of wayNames) {
         globalThis.gc?.()
         const call = async () => void times[name].push(await timed(ways[name]))
         rates[name].push(await perSecond(calls(number), number, call))
         if (name === 'accepts') await setTimeout(pauseMilliseconds)
       }
     }
-    const middle = (name: keyof typeof rates): number => quantile(rates[name], 0.5)
-    const p99 = { accepts: quantile(times.accepts, 0.99), bare: quantile(times.bare, 0.99) }
-    const perSecondOf = { accepts: middle('accepts'), bare: middle('bare'), checking: middle('checking') }
-    figures.push({ callers: number, ...perSecondOf, p99, cold: afterIdle })
+    figures.push({ callers: number, rate: quantiles(rates, 0.5), p99: quantiles(times, 0.99), cold: afterIdle })
   }
   return figures
 }
+
+const quantiles = ({ accepts, bare, checking }: ForEachWay<number[]>, part: number): ForEachWay<number> => ({
+  accepts: quantile(accepts, part),
+  bare: quantile(bare, part),
+  checking: quantile(checking, part),
+})
 
 async function coldTime(call: () => Promise<void>, { calls, idle }: (typeof usual)['cold']): Promise<number> {
   const times: number[] = []

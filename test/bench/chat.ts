@@ -44,16 +44,18 @@ async function post(
   return text
 }
 
-/** Starts a Bot connector that accepts every reply and drops it. */
+/** Starts a Bot connector that accepts every reply and drops it, except the first one. */
 export async function startBareConnector() {
   let count = 0
+  let first = ''
   const { url, close } = await startServer((request, response) => {
-    request.resume()
+    if (count === 0) request.setEncoding('utf8').on('data', (part: string) => (first += part))
+    else request.resume()
     request.once('end', () => {
       count += 1
       response.writeHead(201, { 'content-type': 'application/json' })
       response.end(JSON.stringify({ id: String(count) }))
     })
   })
-  return { url, replies: () => count, close }
+  return { url, replies: () => count, first: () => first, close }
 }

@@ -72,6 +72,11 @@ export async function readsPart(places: Places, runs: Scale['reads'] = whole.rea
   return { rows, charts }
 }
 
+const floors = [
+  { name: 'bare', what: 'restify and one transaction' },
+  { name: 'checking', what: 'restify and one transaction, and the same check in the tenant' },
+] as const
+
 /** Measures accepted requests per second, compared with two floors, in both kinds of store. */
 export async function acceptsPart(places: Places, runs: Scale['accepts'] = whole.accepts): Promise<PartReport> {
   const rows: Row[] = []
@@ -80,30 +85,18 @@ export async function acceptsPart(places: Places, runs: Scale['accepts'] = whole
     const all = await measureAccepts({ ours: await places.place(engine), floor: await places.place(engine) }, options)
     const [{ cold } = { cold: { accepts: Number.NaN, bare: Number.NaN } }] = all
     const afterIdle = `one call after ten seconds without calls, ${nameOf[engine]}`
-    rows.push([
-      afterIdle,
-      ms(cold.accepts),
-      ms(cold.bare),
-      ratio(cold.accepts, cold.bare),
-      'restify and one transaction',
-    ])
-    for (const { callers, accepts, bare, checking, p99 } of all) {
+    rows.push([afterIdle, ms(cold.accepts), ms(cold.bare), ratio(cold.accepts, cold.bare), floors[0].what])
+    for (const { callers, rate, p99 } of all) {
       const figure = `accept, ${callers === 1 ? 'one caller' : `${callers} callers`}, ${nameOf[engine]}`
-      const [ours, what] = [perSecondOf(accepts), 'restify and one transaction']
-      rows.push([figure, ours, perSecondOf(bare), ratio(accepts, bare), what])
-      rows.push([
-        figure,
-        ours,
-        perSecondOf(checking),
-        ratio(accepts, checking),
-        `${what}, and the same check in the tenant`,
-      ])
-      rows.push([`${figure}, p99`, ms(p99.accepts), ms(p99.bare), ratio(p99.accepts, p99.bare), what])
+      for (const { name, what } of floors)
+        rows.push([figure, perSecondOf(rate.accepts), perSecondOf(rate[name]), ratio(rate.accepts, rate[name]), what])
+      for (const { name, what } of floors)
+        rows.push([`${figure}, p99`, ms(p99.accepts), ms(p99[name]), ratio(p99.accepts, p99[name]), what])
     }
     const series = [
-      { name: 'Quartermaster', values: all.map(({ accepts }) => accepts) },
-      { name: 'restify, the check, one transaction', values: all.map(({ checking }) => checking) },
-      { name: 'restify, one transaction', values: all.map(({ bare }) => bare) },
+      { name: 'Quartermaster', values: all.map(({ rate }) => rate.accepts) },
+      { name: 'restify, the check, one transaction', values: all.map(({ rate }) => rate.checking) },
+      { name: 'restify, one transaction', values: all.map(({ rate }) => rate.bare) },
     ]
     panels.push({ title: nameOf[engine], x: all.map(({ callers }) => `${callers} at once`), series })
   }

@@ -1,6 +1,7 @@
 import { startChild } from '../support/child.ts'
 import { startBareConnector, turn } from './chat.ts'
 import { quantile, timed } from './figures.ts'
+import type { Place } from './places.ts'
 import { employees, type RunningService } from './service.ts'
 
 export interface TurnFigures {
@@ -12,21 +13,28 @@ export interface TurnFigures {
 const peopleWhoType = 25
 
 /**
- * Measures a turn from the activity to its 200, including one reply to the connector: our `help` with its card, and a
- * bare botbuilder echo bot. Their turns alternate, so that both run under the same load of the machine. Several people
- * type one after the other.
+ * Measures a turn from the activity to its 200, including one reply to the connector: our `help` with its card, and two
+ * floors. One is a bare botbuilder echo bot. The other one also keeps our promises, in a store at `floor`, and sends the
+ * same card. All turns alternate, so that they run under the same load of the machine. Several people type one after
+ * the other.
  */
 export async function measureTurns(
   service: RunningService,
+  floor: Place,
   { warmUp = 300, measured = 1000 }: { warmUp?: number; measured?: number } = {},
-): Promise<{ ours: TurnFigures; echo: TurnFigures }> {
+): Promise<{ ours: TurnFigures; echo: TurnFigures; storing: TurnFigures }> {
   const connector = await startBareConnector()
-  const bot = startChild('../bench/echo-bot.ts')
+  const ids = employees(peopleWhoType)
+  await turn(service.url, { serviceUrl: connector.url, text: 'help', personId: ids[0] })
+  const { attachments } = JSON.parse(connector.first())
+  const floors = [
+    startChild('../bench/echo-bot.ts'),
+    startChild('../bench/storing-bot.ts', floor.dataDir, floor.databaseUrl ?? '', JSON.stringify(attachments)),
+  ]
   try {
-    const [port] = await bot.lines(1)
-    const bots = [service.url, `http://127.0.0.1:${port}`]
-    const times: [number[], number[]] = [[], []]
-    const ids = employees(peopleWhoType)
+    const ports = await Promise.all(floors.map(async (bot) => (await bot.lines(1))[0]))
+    const bots = [service.url, ...ports.map((port) => `http://127.0.0.1:${port}`)]
+    const times: number[][] = bots.map(() => [])
     for (let round = -warmUp; round < measured; round += 1) {
       if (round === 0) globalThis.gc?.()
       const personId = ids.at(round % ids.length) ?? ''
@@ -35,13 +43,13 @@ export async function measureTurns(
         if (round >= 0) times[index]?.push(milliseconds)
       }
     }
-    if (connector.replies() !== 2 * (warmUp + measured))
-      throw new Error(`${connector.replies()} replies to ${2 * (warmUp + measured)} turns`)
-    const [ours, echo] = times.map((each) => ({ p50: quantile(each, 0.5), p95: quantile(each, 0.95) }))
-    if (!ours || !echo) throw new Error('nothing was measured')
-    return { ours, echo }
+    const turns = 1 + bots.length * (warmUp + measured)
+    if (connector.replies() !== turns) throw new Error(`${connector.replies()} replies to ${turns} turns`)
+    const [ours, echo, storing] = times.map((each) => ({ p50: quantile(each, 0.5), p95: quantile(each, 0.95) }))
+    if (!ours || !echo || !storing) throw new Error('nothing was measured')
+    return { ours, echo, storing }
   } finally {
-    await bot.kill()
+    await Promise.all(floors.map((bot) => bot.kill()))
     await connector.close()
   }
 }
