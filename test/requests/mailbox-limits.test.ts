@@ -3,8 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type MailboxField, type MailboxKind, mailboxFields, mailboxRequest, viewOf } from '../../src/core/index.ts'
 import { actorOf, asMailbox, dana, kim, mailDomains, omar, priya, withCore } from '../support/core.ts'
-import { kinds, notFor } from '../support/mailbox-bodies.ts'
-import { named, refusal } from '../support/refusal.ts'
+import { kinds, mailboxesOf, notFor } from '../support/mailbox-bodies.ts'
 import { seed } from '../support/seed.ts'
 
 const asKim = actorOf(kim)
@@ -49,16 +48,7 @@ const unmeasured = [
 
 describe('a mailbox request', () => {
   const core = withCore()
-  let count = 0
-  const faults = async (body: unknown): Promise<string[]> =>
-    named((await refusal(() => core.provisioning.submitMailbox(asKim, { body }))).faults)
-  const good = async (more: object = {}, template: object = {}) => {
-    const { id: templateId } = await core.template({ kind: 'sharedMailbox', ...template })
-    count += 1
-    return { name: `box-${count}`, displayName: `Box ${count}`, templateId, ...more }
-  }
-
-  const submitted = async (body: unknown) => asMailbox(await core.provisioning.submitMailbox(asKim, { body }))
+  const { good, submitted, faults } = mailboxesOf(core)
 
   it('has a tested maximum for each field with a size', () => {
     expect([...Object.keys(most), ...unmeasured].sort()).toEqual([...mailboxFields].sort())
@@ -129,6 +119,7 @@ describe('a mailbox request', () => {
 
   it('is stored and shown unchanged for any accepted body', async () => {
     const templates = new Map<MailboxKind, string>()
+    let count = 0
     for (const kind of kinds) templates.set(kind, (await core.template({ kind })).id)
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...kinds), anyDetails, async (kind, details) => {

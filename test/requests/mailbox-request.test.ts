@@ -1,23 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { mailboxFields, viewOf } from '../../src/core/index.ts'
-import { actorOf, approversGroup, asMailbox, dana, kim, omar, withCore } from '../support/core.ts'
-import { forAll, goodValues, kinds, notFor, onlyFor } from '../support/mailbox-bodies.ts'
-import { named, refusal } from '../support/refusal.ts'
+import { approversGroup, dana, kim, omar, withCore } from '../support/core.ts'
+import { forAll, goodValues, kinds, mailboxesOf, notFor, onlyFor } from '../support/mailbox-bodies.ts'
 
-const asKim = actorOf(kim)
 describe('a mailbox request', () => {
   const core = withCore()
-  let count = 0
-  const faults = async (body: unknown): Promise<string[]> =>
-    named((await refusal(() => core.provisioning.submitMailbox(asKim, { body }))).faults)
-  const good = async (more: object = {}, template: object = {}) => {
-    const { id: templateId } = await core.template({ kind: 'sharedMailbox', ...template })
-    count += 1
-    return { name: `box-${count}`, displayName: `Box ${count}`, templateId, ...more }
-  }
-  const submitted = async (body: unknown) => asMailbox(await core.provisioning.submitMailbox(asKim, { body }))
-
+  const { good, submitted, faults } = mailboxesOf(core)
   it('has the 32 fields of the API document', () => {
     expect(mailboxFields).toHaveLength(32)
     expect([...Object.keys(goodValues), 'templateId'].sort()).toEqual([...mailboxFields].sort())
@@ -25,23 +14,20 @@ describe('a mailbox request', () => {
 
   describe('by the API document', () => {
     it('is accepted with only the required fields, without permissions', async () => {
-      const made = await submitted(await good())
-      expect(made.details).toEqual({
-        name: made.details.name,
-        displayName: `Box ${count}`,
-        permissions: {},
-        metadata: {},
-      })
+      const { name, displayName, templateId } = await good()
+      const made = await submitted({ name, displayName, templateId })
+      expect(made.details).toEqual({ name, displayName, permissions: {}, metadata: {} })
       expect([made.kind, made.status, made.address, made.aliasAddress, made.reason]).toEqual([
-        ...['sharedMailbox', 'queued', `box-${count}@contoso.example`, '', ''],
+        ...['sharedMailbox', 'queued', `${name}@contoso.example`, '', ''],
       ])
     })
 
     it.each(kinds)('is accepted with all fields of a %s, and shows them unchanged', async (kind) => {
       const others = new Set(Object.keys(notFor[kind]).map((pointer) => pointer.slice(1)))
       const fields = Object.fromEntries(Object.entries(goodValues).filter(([field]) => !others.has(field)))
-      const body = await good({ ...fields, name: `whole-${count}` }, { kind })
-      if (kind === 'sharedMailbox') Object.assign(body, { alias: `whole-${count}-help@contoso.example` })
+      const name = `whole-${kind.toLowerCase()}`
+      const body = await good({ ...fields, name }, { kind })
+      if (kind === 'sharedMailbox') Object.assign(body, { alias: `${name}-help@contoso.example` })
       const made = await submitted(body)
       const { templateId, ...shown } = body
       expect(viewOf(made)).toMatchObject({ kind, templateId, details: shown })

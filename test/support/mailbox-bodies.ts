@@ -1,5 +1,6 @@
 import type { MailboxField, MailboxKind } from '../../src/core/index.ts'
-import { dana, kim, omar } from './core.ts'
+import { actorOf, asMailbox, dana, kim, omar, type withCore } from './core.ts'
+import { named, refusal } from './refusal.ts'
 
 /** A valid value of each of the 32 fields except the template. */
 export const goodValues = {
@@ -66,3 +67,18 @@ export const onlyFor: Readonly<Record<MailboxKind, object>> = {
   roomMailbox: { roomMailboxMetadata: {}, isWheelChairAccessible: true, officeLocation: 'Building 4' },
 }
 export const forAll = { capacity: 1024, automaticReply: 'Soon.', permissions: { [dana.id]: 'SendAs' } }
+
+/** Requests of Kim for mailboxes: a good body of a new template, its request, and the faults of a bad body. */
+export function mailboxesOf(core: ReturnType<typeof withCore>) {
+  const submit = (body: unknown) => core.provisioning.submitMailbox(actorOf(kim), { body })
+  let count = 0
+  return {
+    async good(more: object = {}, template: object = {}) {
+      const { id: templateId } = await core.template({ kind: 'sharedMailbox', ...template })
+      count += 1
+      return { name: `box-${count}`, displayName: `Box ${count}`, templateId, ...more }
+    },
+    submitted: async (body: unknown) => asMailbox(await submit(body)),
+    faults: async (body: unknown): Promise<string[]> => named((await refusal(() => submit(body))).faults),
+  }
+}
