@@ -140,19 +140,33 @@ describe('the approvers of a stage', () => {
     expect((await core.rows())['requests']).toBe(before['requests'])
   })
 
-  it('are missing in a preview too, next to the other faults of its body, and before a reached quota', async () => {
+  it.each(['teamSite', 'sharedMailbox'] as const)('are missing in the preview of a %s too', async (kind) => {
+    const { id: templateId } = await core.template({ kind, approval: { stages: [{ approvers: [{ user: kim.id }] }] } })
+    const alone = core.with({}, { admins: [kim.id] })
+    const body = { templateId, displayName: 'Alone', ...(kind === 'sharedMailbox' && { name: 'alone' }) }
+    const { valid, errors, approvals } = await alone.previewRequest(actorOf(kim), { body })
+    expect([valid, approvals]).toEqual([false, []])
+    expect(errors).toMatchObject([noApprover])
+  })
+
+  it('are missing for an admin who simulates the template, also if the quota of the person is reached', async () => {
     const more = { quota: { openPerPerson: 1 }, approval: { stages: [{ approvers: [{ user: kim.id }] }] } }
     const { id: templateId } = await core.template(more)
     const alone = core.with({}, { admins: [kim.id] })
-    const previewed = async (body: object) =>
-      (await alone.previewRequest(actorOf(kim), { body: { templateId, ...body } })).errors
-    expect(await previewed({ displayName: 'Alone' })).toMatchObject([noApprover])
-    expect(await previewed({ displayName: '' })).toMatchObject([noApprover, { pointer: '/displayName' }])
     await core.provisioning.submitSite(actorOf(kim), { body: { displayName: `Site ${randomUUID()}`, templateId } })
-    expect(await previewed({ displayName: 'Alone' })).toMatchObject([noApprover])
     const simulated = { templateId, personId: kim.id, example: 'Alone' }
     expect((await alone.simulate(actorOf(kim, true), simulated)).nobodyApproves).toBe(true)
     expect((await core.provisioning.simulate(actorOf(kim, true), simulated)).nobodyApproves).toBe(false)
+  })
+
+  it('are unknown while the directory hides whether they are enabled, so that the request can be sent again', async () => {
+    const hidden = { ...stranger, id: randomUUID(), unread: ['accountEnabled'] as const }
+    people.set(hidden.id, hidden)
+    const { id: templateId } = await core.template({ approval: { stages: [{ approvers: [{ user: hidden.id }] }] } })
+    const alone = core.with({}, { admins: [kim.id] })
+    const body = { displayName: 'Alone', templateId }
+    const { code, reason } = await refusal(() => alone.submitSite(actorOf(kim), { body }))
+    expect([code, reason.key]).toEqual(['unavailable', 'accountStateHidden'])
   })
 })
 

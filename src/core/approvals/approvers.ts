@@ -6,6 +6,7 @@ import {
   type ResourceKind,
   type Settings,
   type SystemContext,
+  unreadable,
 } from '../shared/index.ts'
 import { type Applied, type ApprovalPolicy, type Approver, judge, type Template } from '../templates/index.ts'
 import { type Found, mayTakePart, stageOf } from './approval.ts'
@@ -113,7 +114,7 @@ interface Resolved {
 
 /**
  * Returns the stages whose conditions are true, with the approvers of today (see {@link stageOf}). Returns undefined if a
- * stage has no approver, not even an admin.
+ * stage has no approver, not even an admin. Throws `unavailable` if the directory hides whether one of them is enabled.
  */
 export async function resolveApprovals(
   context: SystemContext<ApprovalPorts>,
@@ -155,7 +156,12 @@ async function resolveStage(
   const without = stageOf(at, policy, found, [], requester.id)
   if (without && !without.resolvedTo) return without
   const admins = await Promise.all(settings.admins.map((id) => foundById(ports, id)))
-  return stageOf(at, policy, found, admins, requester.id)
+  const stage = stageOf(at, policy, found, admins, requester.id)
+  if (stage) return stage
+  const all = [...found, ...admins].flatMap(({ people }) => people)
+  for (const { displayName, unread } of all)
+    if (unread?.includes('accountEnabled')) throw unreadable(displayName, unread)
+  return undefined
 }
 
 export async function foundBy(ports: ApprovalPorts, by: Approver, requester: Pick<Person, 'id'>): Promise<Found> {

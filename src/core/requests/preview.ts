@@ -51,7 +51,7 @@ import { chosenTemplate, evaluateMailbox } from './mailbox-plan.ts'
 import { type Evaluation, type Glimpse, isForMailboxPlan, type Plan, type RequestInquiry } from './plan.ts'
 import type { RequestPorts } from './ports.ts'
 import { evaluateSite } from './site-plan.ts'
-import { noApprover, openFaults } from './template-rules.ts'
+import { openFaults } from './template-rules.ts'
 
 /** The two types of resource in the API document. Each has its own endpoint. */
 export type Resource = 'site' | 'mailbox'
@@ -72,6 +72,8 @@ export interface Outlook {
   /** All stages, with the delegates of people who are away today. */
   readonly approvals: readonly ApprovalStage[]
   readonly warnings: readonly Warning[]
+  /** A stage has no approver, not even an admin. */
+  readonly nobodyApproves?: boolean
 }
 
 /** Adds the delegates of absent approvers, and the warnings. */
@@ -166,9 +168,10 @@ export async function previewOf(
     actor.clientId === undefined ? similarCandidates(ports, sought) : [],
     openFaults(ports, settings, actor),
   ])
-  const found = evaluation.ok ? [] : onePerPointer(evaluation.faults)
-  const preview = evaluation.ok ? ofPlan(evaluation.plan, inquiry) : await ofGlimpse(evaluation.glimpse, found, inquiry)
-  const faults = onePerPointer([...(preview.nobodyApproves ? [noApprover()] : []), ...found, ...open])
+  const faults = onePerPointer([...(evaluation.ok ? [] : evaluation.faults), ...open])
+  const preview = evaluation.ok
+    ? ofPlan(evaluation.plan, inquiry)
+    : await ofGlimpse(evaluation.glimpse, faults, inquiry)
   const address = preview.names?.url ?? preview.names?.address
   const [outlook, similar] = await Promise.all([
     outlookOf(context, preview.foreseen),
@@ -212,7 +215,6 @@ interface Findings {
   readonly foreseen: Foreseen
   readonly names: Names | null
   readonly applied: readonly Applied[]
-  /** Whether a stage has no approver, not even an admin. */
   readonly nobodyApproves: boolean
 }
 type PreviewInquiry = RequestInquiry & { readonly template: Template }
@@ -269,7 +271,7 @@ async function ofGlimpse(
 
 function shown(
   template: Template,
-  { names, applied }: Findings,
+  { names, applied, nobodyApproves }: Findings,
   outlook: Outlook,
   { resources, more }: SimilarResources,
   faults: readonly Fault[],
@@ -288,7 +290,7 @@ function shown(
     warnings: count > 0 ? [...warnings, similar] : warnings,
     similar: { value: resources, more },
     errors: faults.map((one) => ({ ...one })),
-    outlook,
+    outlook: { ...outlook, nobodyApproves },
   }
 }
 

@@ -165,7 +165,7 @@ export const simulate = defineUseCase({
     const conditional = stages.flatMap(({ when }, index) => (when ? [index + 1] : []))
     const always = template.approval && { ...template.approval, stages: stages.map(({ when: _, ...stage }) => stage) }
     const found = await previewOf(always)
-    const nobodyApproves = found.errors.some(({ code }) => code === 'no-approver')
+    const nobodyApproves = found.outlook.nobodyApproves === true
     const preview = nobodyApproves ? await previewOf(null) : found
     return named(ports, { template, preview, conditional, nobodyApproves })
   },

@@ -43,7 +43,7 @@ export async function actorFor(context: SystemContext<SharedPorts>, identity: Ca
   if (person.isBlocked) throw new ProvisioningError('forbidden', because('callerBlocked'))
   // Guests get valid tokens of the tenant and can be members of any group, but this service is for employees.
   if (isGuest || person.isGuest) throw new ProvisioningError('forbidden', because('callerIsGuest'))
-  if (person.unread) throw unreadable(person.unread)
+  if (person.unread) throw unreadable(because('yourAccount'), person.unread)
   const { id: personId, displayName, userPrincipalName } = person
   return { id: personId, displayName, userPrincipalName, tenantId: settings.tenantId, isAdmin }
 }
@@ -58,8 +58,8 @@ async function isAdminNow({ ports, settings }: SystemContext<SharedPorts>, perso
  * Returns the refusal of an account with an unread property. If the directory hides whether accounts are enabled, the service
  * lacks a permission: `unavailable`. If the account has no user type, an administrator has to set it: `forbidden`.
  */
-function unreadable(unread: readonly UnreadProperty[]): ProvisioningError {
-  const reason = unreadableAccount(because('yourAccount'), unread)
+export function unreadable(account: string | Reason, unread: readonly UnreadProperty[]): ProvisioningError {
+  const reason = unreadableAccount(account, unread)
   if (!unread.includes('accountEnabled')) return new ProvisioningError('forbidden', reason)
   const cause = new TenantError('account-unreadable', reason, { retryable: false, retryAfterSeconds: 60 })
   return new ProvisioningError('unavailable', reason, { cause })

@@ -58,7 +58,7 @@ export const faultMeanings: Readonly<Record<FaultCode | 'too-deep' | 'duplicate-
   'person-guest': 'The person is a guest, and guests cannot get access to mailboxes.',
   'quota-reached': 'The template’s quota is used up. `suggestion` is the maximum.',
   'no-approver':
-    'The template’s approval has a stage without an approver, because the requester is the only admin. Tell an admin.',
+    'Nobody may approve a stage of the template, not even an admin: all are the requester, blocked or guests. Ask an admin to add an approver.',
   'too-many-open-requests': 'The caller has reached the limit of open requests. Only a preview reports it as a fault.',
   'same-person': 'The person is the caller. Choose another person.',
   'cannot-decide': 'The person is a guest or blocked, so they cannot decide.',
