@@ -4,16 +4,16 @@ import restify from 'restify'
 import { openDatabase } from '../../src/store/index.ts'
 
 /**
- * The minimum bot with the same promise: it answers each activity once, also after a crash. It claims the activity in our
- * store, reads one row of the person, sends the given card, and marks the activity as done. Arguments: the folder of the
- * store, the address of the PostgreSQL server or `''`, and the attachments of the reply as JSON. Prints its port.
+ * The minimum bot that answers no activity twice: it claims the activity in our store, reads one row of the person, sends
+ * the given card, and marks the activity as done. Arguments: the folder of the store, the address of the PostgreSQL server
+ * or `''`, and the attachments of the reply as JSON. Prints its port.
  */
 const [dataDir = '', databaseUrl = '', attachments = '[]'] = process.argv.slice(2)
 const database = await openDatabase({ dataDir, ...(databaseUrl && { databaseUrl }) })
 await database.query(
   'create table if not exists floor_activities (id text primary key, person text not null, done_at timestamptz)',
 )
-await database.query('create table if not exists floor_people (id text primary key, card jsonb not null)')
+await database.query('create table if not exists floor_people (id text primary key, name text not null)')
 
 async function answer(context: TurnContext): Promise<void> {
   const { type, id, from } = context.activity
@@ -24,7 +24,9 @@ async function answer(context: TurnContext): Promise<void> {
     row,
   )
   if (rows.length === 0) return
-  await database.query('select card from floor_people where id = $1', [from.id])
+  const known = await database.query('select name from floor_people where id = $1', [from.id])
+  if (known.rows.length === 0)
+    await database.query('insert into floor_people (id, name) values ($1, $2)', [from.id, from.name])
   await context.sendActivity({ type: 'message', attachments: JSON.parse(attachments) })
 }
 

@@ -14,8 +14,8 @@ const peopleWhoType = 25
 
 /**
  * Measures a turn from the activity to its 200, including one reply to the connector: our `help` with its card, and two
- * floors. One is a bare botbuilder echo bot. The other one also keeps our promises, in a store at `floor`, and sends the
- * same card. All turns alternate, so that they run under the same load of the machine. Several people type one after
+ * floors. One is a bare botbuilder echo bot. The other one also makes three statements, in a store at `floor`, and sends
+ * the same card. All turns alternate, so that they run under the same load of the machine. Several people type one after
  * the other.
  */
 export async function measureTurns(

@@ -72,7 +72,7 @@ describe('npm run setup after a failure', () => {
       expect((await ask('POST', `${tenant.url}/control/faults`, { body: fault })).status).toBeLessThan(300)
       const { exit: end, text } = await own.run({ steps: watch, ...(index > 0 && { args: ['--resume', '--yes'] }) })
       expect(end, `${operation} (${index}): ${text}`).toBe(1)
-      expect(text, operation).toMatch(/✗ .+\n[\s\S]*npm run setup -- --resume/)
+      expect(text, operation).toMatch(/✗ .+\n[\s\S]*npm run setup -- .*--resume/)
       failed.add(current)
     }
     await ask('DELETE', `${tenant.url}/control/faults`)
@@ -101,7 +101,7 @@ describe('npm run setup after a failure', () => {
       const { exit, text } = await own.run({ signal: interrupted.signal, steps: ended })
       if (exit === 0) break
       expect(exit, text).toBe(130)
-      expect(text).toContain('To continue: npm run setup -- --resume')
+      expect(text).toContain(`To continue: npm run setup -- --env-file ${own.path} --resume`)
       expect(stopped.length).toBeLessThan(100)
     }
     expect([...new Set(stopped)]).toEqual(steps.map(({ id }) => id))

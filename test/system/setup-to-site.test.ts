@@ -105,7 +105,7 @@ describe('an empty tenant', () => {
     const { exit, printed, errorText } = await setup.ended
     expect(exit, printed + errorText).toBe(0)
     expect(printed).toContain('Setup is complete.')
-    expect(printed).not.toContain('npm start does not accept')
+    expect(printed).not.toContain('does not accept these settings')
     const settings = parseEnv(readFileSync(join(cwd, '.env'), 'utf8'))
 
     // npm run check:tenant before the first start: BASE_URL does not answer yet. All of the tenant's servers know the

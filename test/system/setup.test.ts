@@ -218,6 +218,15 @@ describe('npm run setup in an empty tenant', everything, () => {
     expect(text).toContain('“Quartermaster bot (test)”')
     expect(text).toContain(`Start the service: ENV_FILE=${second.path} npm start`)
   })
+
+  it('keeps the folder of an embedded database when the answer is repeated', async () => {
+    const own = await installation(await emptyTenant())
+    expect((await own.run()).exit).toBe(0)
+    const before = readFileSync(own.path, 'utf8').replace(/^DATA_DIR=.*$/m, 'DATA_DIR=data/earlier')
+    writeFileSync(own.path, before)
+    expect((await own.run()).exit).toBe(0)
+    expect(readFileSync(own.path, 'utf8')).toBe(before)
+  })
 })
 
 describe('the person who runs setup', everything, () => {

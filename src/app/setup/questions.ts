@@ -24,14 +24,15 @@ export interface Question {
   proposal(facts: Facts): string | undefined
   /** Returns the fault of an answer. */
   check(answer: string, facts: Facts): Promise<string | undefined>
-  /** Returns the settings for an answer. `instance`: the name of this installation, or `''`. */
-  valuesFor(answer: string, instance: string): Readonly<Record<string, string>>
+  /** Returns the settings for an answer. `folder`: the folder of an embedded database. */
+  valuesFor(answer: string, folder: string): Readonly<Record<string, string>>
   /** Returns the shown form of an answer while it is typed. */
   shownAs?(typed: string): string
 }
 
-/** The folder of the embedded database, separate from those of local mode and of other installations. */
-const databaseFolder = (instance: string): string => `data/${instance === '' ? 'production' : `production-${instance}`}`
+/** The folder of the embedded database: the present one, or a new one that no local mode and no other installation has. */
+const folderOf = ({ settings, instance }: Pick<Asking, 'settings' | 'instance'>): string =>
+  settings.get('DATA_DIR') ?? (instance === '' ? 'data/production' : `data/production-${instance}`)
 
 export const questions: readonly Question[] = [
   {
@@ -56,8 +57,8 @@ export const questions: readonly Question[] = [
       if (!environment.shape.DATABASE_URL.safeParse(answer).success) return texts.questions.noDatabase
       return unsafeServer(answer)
     },
-    valuesFor: (answer, instance): Record<string, string> =>
-      answer === texts.questions.embedded ? { DATA_DIR: databaseFolder(instance) } : { DATABASE_URL: answer },
+    valuesFor: (answer, folder): Record<string, string> =>
+      answer === texts.questions.embedded ? { DATA_DIR: folder } : { DATABASE_URL: answer },
     // The address may have a password.
     shownAs: (typed) => typed.replace(/(:\/\/[^:@/]*:)[^@]+/, (_, start: string) => `${start}…`),
   },
@@ -110,13 +111,13 @@ export const presetAnswers =
   }): Asking['preset'] =>
   (question) => {
     const answer = from.answers[question.option]
-    if (answer !== undefined) return { answer, values: question.valuesFor(answer, from.instance) }
+    if (answer !== undefined) return { answer, values: question.valuesFor(answer, folderOf(from)) }
     if (isAnswered(question, from.settings)) return undefined
     for (const [index, name] of question.settings.entries()) {
       const value = from.variables[name]
       if (value)
         return index === 0
-          ? { answer: value, values: question.valuesFor(value, from.instance) }
+          ? { answer: value, values: question.valuesFor(value, folderOf(from)) }
           : { answer: undefined, values: { [name]: value } }
     }
     return undefined
@@ -134,7 +135,8 @@ export async function answerQuestions({ settings, instance, facts, preset, ask }
     if (known === undefined && isAnswered(question, settings)) continue
     const proposal = question.proposal(facts)
     const typed = known === undefined && ask ? await ask(question, proposal) : undefined
-    const values = known?.values ?? (typed === undefined ? undefined : question.valuesFor(typed, instance))
+    const values =
+      known?.values ?? (typed === undefined ? undefined : question.valuesFor(typed, folderOf({ settings, instance })))
     if (values === undefined) {
       const shown = { option: `--${question.option}`, question: question.text }
       throw new SetupProblem(fill(texts.questions.missing, shown), fill(texts.questions.missingHint, shown))
