@@ -225,6 +225,20 @@ describe('the command line with a running service', () => {
     expect([refused.exit, refused.errorText]).toEqual([3, expect.stringContaining('The directory answered 401')])
   })
 
+  it('asks nothing again and names no flags if no answer can correct the fault', async () => {
+    const answers = ['1', 'Io', 'io', 'kim@contoso.example', '']
+    const full = { pointer: '#/templateId', code: 'quota-reached', detail: 'Shared mailbox has reached its limit.' }
+    const refusing: typeof fetch = async (url, init) => {
+      const answer = await fetch(url, init)
+      if (!String(url).endsWith('/requests/v1/preview')) return answer
+      return Response.json({ ...Object(await answer.json()), valid: false, errors: [full] })
+    }
+    const refused = await as('kim', ['mailbox', 'create'], { typing: () => answers.shift(), fetch: refusing })
+    expect([refused.exit, refused.errorText]).toEqual([4, expect.stringContaining(full.detail)])
+    expect(refused.errorText).not.toContain('flags')
+    expect(answers).toEqual([])
+  })
+
   it('finds the group of a site in the directory, and reports a missing group', async () => {
     const sites = await json('kim', 'request', 'list', '--kind', 'teamSite', '--status', 'succeeded', '--limit', '1')
     const { requestId, resource } = sites.value.value[0]

@@ -184,6 +184,8 @@ async function askAndSend(
     if (faults.length === 0 && (flags['dry-run'] || !(await agreed()))) break
     const outcome = faults.length > 0 ? faults : await sendOrFaults(scope, creating, { body, how, nameOf })
     if ('requestId' in outcome) return accepted(scope, outcome, flags.watch === true)
+    // No answer can correct a full quota or a template without an approver.
+    if (outcome.every(({ pointer }) => pointer === '#/templateId' || pointer === '#')) return exitCodes.refused
     body = await askAgain(put, outcome, questions, body)
   }
   scope.terminal.note(texts.ask.notSent)
