@@ -138,6 +138,8 @@ async function playRejection(scene: Scene): Promise<void> {
     read: (_, text) => text.includes(`${delegate.name} can also decide for you until`) || undefined,
   })
   await submit(scene, requester, await scene.template([person, second]))
+  // A kill can delay this card until the decisions below end the request. Then the service rightly never sends it.
+  await card(scene, person, question)
   await decide(scene, delegate, await card(scene, delegate, question), 'approve')
   await decide(scene, second, await card(scene, second, question), 'reject')
   // The request has ended, but these two cards are still on their way, and the kill may be aimed at them.

@@ -10,11 +10,16 @@ import { type ChangesWorld, openChangesWorld } from '../laboratory/changes-world
 import { killsIn } from '../laboratory/history.ts'
 import { changeKinds, changePoints, hardestChange } from '../support/change-points.ts'
 
-/** `CRASH_POINTS=all` (npm run test:crash) kills at every point, `CRASH_ROUNDS` times each (default 1). */
-const everything = process.env['CRASH_POINTS'] === 'all'
+/**
+ * `CRASH_POINTS=all` (npm run test:crash) kills at every point, `CRASH_ROUNDS` times each (default 1). A kind such as
+ * `CRASH_POINTS=rejection` selects the points of this kind.
+ */
+const { CRASH_POINTS: wanted = '' } = process.env
+const kinds = changeKinds.filter((kind) => kind === wanted)
+const everything = wanted === 'all' || kinds.length > 0
 const rounds = everything ? Number(process.env['CRASH_ROUNDS'] ?? 1) : 1
 const seed = Number(process.env['CRASH_SEED'] ?? Date.now() % 1_000_000)
-const points = changeKinds.flatMap((kind) =>
+const points = (kinds.length > 0 ? kinds : changeKinds).flatMap((kind) =>
   changePoints(kind).filter(({ name }) => everything || hardestChange[kind] === name),
 )
 /** Milliseconds until the last kill. A point without enough hits fails. */
@@ -28,8 +33,8 @@ describe('a change after kill -9 of the service', () => {
   let outcome: ChangesOutcome = { played: [], scores: [] }
   beforeAll(async () => {
     const folder = process.env['CRASH_AIMED_HISTORY'] ?? mkdtempSync(join(inject('runFolder'), 'changes-'))
-    // Each digest and each erasure needs a person who had no part in another one.
-    world = await openChangesWorld(join(folder, 'changes'), seed, 20 + points.length * rounds * 2)
+    // A digest and an erasure need a person, and a rejection two, who had no part in another one. Some hit no point.
+    world = await openChangesWorld(join(folder, 'changes'), seed, 20 + points.length * rounds * 4)
   })
   afterAll(() => world.close())
   const kills = () => killsIn(world.history.events)
