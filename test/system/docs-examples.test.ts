@@ -62,7 +62,7 @@ const notRun: Readonly<Record<string, string>> = {
     'a cluster',
   'docs/deploy.md: docker compose -f deploy/compose.yaml exec -T database pg_dump --username=quartermaster --format=custom quartermaster > quartermaster.dump':
     'needs a container engine; test/system/deploy-files.test.ts checks the files',
-  'docs/deploy.md: sudo -u postgres dropdb quartermaster && sudo -u postgres createdb --owner=quartermaster quartermaster':
+  'docs/deploy.md: sudo -u postgres dropdb <database> && sudo -u postgres createdb --owner=quartermaster <database>':
     'a server of PostgreSQL',
   'docs/deploy.md: az containerapp create --name quartermaster --resource-group <group> --yaml <the copy>':
     'needs a subscription of Azure; test/system/deploy-files.test.ts checks the file',

@@ -58,7 +58,7 @@ export const faultMeanings: Readonly<Record<FaultCode | 'too-deep' | 'duplicate-
   'person-guest': 'The person is a guest, and guests cannot get access to mailboxes.',
   'quota-reached': 'The template’s quota is used up. `suggestion` is the maximum.',
   'no-approver':
-    'Nobody may approve a stage of the template, not even an admin: all are the requester, blocked or guests. Ask an admin to add an approver.',
+    'Nobody can approve a stage of the template, not even an admin: each is the requester, blocked, a guest or unknown. Ask an admin to add an approver to the template, or another admin.',
   'too-many-open-requests': 'The caller has reached the limit of open requests. Only a preview reports it as a fault.',
   'same-person': 'The person is the caller. Choose another person.',
   'cannot-decide': 'The person is a guest or blocked, so they cannot decide.',
