@@ -64,7 +64,7 @@ const failures: readonly Failure[] = [
       part: 'certificate',
       because: 'it expires tomorrow',
       state: 'red',
-      says: /in 1 day\b.*Replace the certificate file/,
+      says: /in 1 day\b.*Upload a new certificate to the registration, then replace the certificate file/,
     },
     arrange: () => undefined,
     variables: () => ({ CLIENT_CERTIFICATE_PATH: checked.file('service.pem', pemOf(selfSigned(inDays(1.5)))) }),
@@ -376,7 +376,7 @@ describe('npm run check:tenant', () => {
     ['an unknown option', ['--wrong'], {}, /unknown option '--wrong'/],
     ['an operand', ['now'], {}, /too many arguments/],
     ['an unknown kind of site', ['--write', '--site', 'wiki'], {}, /teamSite, communicationSite/],
-    ['a wrong setting', [], { ADMINS: 'sam' }, /ADMINS.* must be object ids[\s\S]*Correct \.env/],
+    ['a wrong setting', [], { ADMINS: 'sam' }, /ADMINS.* must be object ids[\s\S]*Correct the settings file/],
   ])('exits with 2 for %s', async (_, args, variables, says) => {
     const { code, errors, output } = await checked.run(args, variables)
     expect([code, output]).toEqual([2, ''])
