@@ -7,6 +7,15 @@ import { openSettings, withSettings } from '../../src/app/setup/settings-file.ts
 import { temporaryFolder } from '../support/simulator.ts'
 
 describe('the settings file', () => {
+  it.each([
+    ['.env', 'templates.json'],
+    ['.env.test', 'templates-test.json'],
+    ['/etc/quartermaster/.env', '/etc/quartermaster/templates.json'],
+    ['trial.env', 'templates.json'],
+  ])('gives the files next to %s names of their own', async (path, beside) => {
+    expect((await openSettings(path)).beside('templates.json')).toBe(beside)
+  })
+
   it('returns the written values and keeps every other line', () => {
     const value = fc.string({ minLength: 1, maxLength: 40 }).filter((text) => !/[\r\n]/.test(text))
     const other = fc.constantFrom(

@@ -46,8 +46,8 @@ function faultsOf(values: Readonly<Record<string, string>>): readonly string[] {
   }
 }
 
-function nextSteps({ settings, names }: Setup): string[] {
-  const upload = fill(texts.run.nextUpload, { path: settings.beside(names.file('quartermaster.zip')) })
+function nextSteps({ settings }: Setup): string[] {
+  const upload = fill(texts.run.nextUpload, { path: settings.beside('quartermaster.zip') })
   const list = [...(settings.get('TEAMS_APP_ID') === undefined ? [upload] : []), ...texts.run.nextSteps]
   return ['', texts.run.next, ...list.map((text, index) => `  ${index + 1}. ${text}`)]
 }

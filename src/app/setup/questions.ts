@@ -24,15 +24,14 @@ export interface Question {
   proposal(facts: Facts): string | undefined
   /** Returns the fault of an answer. */
   check(answer: string, facts: Facts): Promise<string | undefined>
-  /** Returns the settings for an answer. `folder`: the folder of an embedded database. */
-  valuesFor(answer: string, folder: string): Readonly<Record<string, string>>
+  /** Returns the settings for an answer. */
+  valuesFor(answer: string, settings: SettingsFile): Readonly<Record<string, string>>
   /** Returns the shown form of an answer while it is typed. */
   shownAs?(typed: string): string
 }
 
 /** The folder of the embedded database: the present one, or a new one that no local mode and no other installation has. */
-const folderOf = ({ settings, instance }: Pick<Asking, 'settings' | 'instance'>): string =>
-  settings.get('DATA_DIR') ?? (instance === '' ? 'data/production' : `data/production-${instance}`)
+const folderOf = (settings: SettingsFile): string => settings.get('DATA_DIR') ?? `data/production${settings.suffix}`
 
 export const questions: readonly Question[] = [
   {
@@ -57,8 +56,8 @@ export const questions: readonly Question[] = [
       if (!environment.shape.DATABASE_URL.safeParse(answer).success) return texts.questions.noDatabase
       return unsafeServer(answer)
     },
-    valuesFor: (answer, folder): Record<string, string> =>
-      answer === texts.questions.embedded ? { DATA_DIR: folder } : { DATABASE_URL: answer },
+    valuesFor: (answer, settings): Record<string, string> =>
+      answer === texts.questions.embedded ? { DATA_DIR: folderOf(settings) } : { DATABASE_URL: answer },
     // The address may have a password.
     shownAs: (typed) => typed.replace(/(:\/\/[^:@/]*:)[^@]+/, (_, start: string) => `${start}…`),
   },
@@ -83,7 +82,6 @@ export const questions: readonly Question[] = [
 
 interface Asking {
   readonly settings: SettingsFile
-  readonly instance: string
   readonly facts: Facts
   /** Answers from options and the environment. */
   preset(question: Question): PresetAnswer | undefined
@@ -105,19 +103,18 @@ export interface PresetAnswer {
 export const presetAnswers =
   (from: {
     readonly answers: Readonly<Record<string, string | undefined>>
-    readonly instance: string
     readonly settings: SettingsFile
     readonly variables: Readonly<Record<string, string | undefined>>
   }): Asking['preset'] =>
   (question) => {
     const answer = from.answers[question.option]
-    if (answer !== undefined) return { answer, values: question.valuesFor(answer, folderOf(from)) }
+    if (answer !== undefined) return { answer, values: question.valuesFor(answer, from.settings) }
     if (isAnswered(question, from.settings)) return undefined
     for (const [index, name] of question.settings.entries()) {
       const value = from.variables[name]
       if (value)
         return index === 0
-          ? { answer: value, values: question.valuesFor(value, folderOf(from)) }
+          ? { answer: value, values: question.valuesFor(value, from.settings) }
           : { answer: undefined, values: { [name]: value } }
     }
     return undefined
@@ -128,15 +125,14 @@ export const openQuestions = (settings: SettingsFile, preset: Asking['preset']):
   questions.filter((one) => !isAnswered(one, settings) && preset(one) === undefined)
 
 /** Collects all answers, and asks the missing questions. Writes each answer at once. Returns whether any is new. */
-export async function answerQuestions({ settings, instance, facts, preset, ask }: Asking): Promise<boolean> {
+export async function answerQuestions({ settings, facts, preset, ask }: Asking): Promise<boolean> {
   let isNew = false
   for (const question of questions) {
     const known = preset(question)
     if (known === undefined && isAnswered(question, settings)) continue
     const proposal = question.proposal(facts)
     const typed = known === undefined && ask ? await ask(question, proposal) : undefined
-    const values =
-      known?.values ?? (typed === undefined ? undefined : question.valuesFor(typed, folderOf({ settings, instance })))
+    const values = known?.values ?? (typed === undefined ? undefined : question.valuesFor(typed, settings))
     if (values === undefined) {
       const shown = { option: `--${question.option}`, question: question.text }
       throw new SetupProblem(fill(texts.questions.missing, shown), fill(texts.questions.missingHint, shown))

@@ -73,8 +73,7 @@ export async function setUp(
     progress.about = { ...about, what, person, roles, hasRole, scope, consented: administrator.consented() }
   }
   track(texts.run.reads)
-  const { answers, instance } = options
-  const preset = presetAnswers({ answers, instance, settings, variables: environment.variables })
+  const preset = presetAnswers({ answers: options.answers, settings, variables: environment.variables })
   const questions = openQuestions(settings, preset)
   let isNew = false
   if (!options.plan) isNew = await ask({ environment, terminal, setup, organisation, preset })
@@ -184,7 +183,7 @@ async function ask({ environment, terminal, setup, organisation, preset }: Askin
   const facts = { tenantId, initialDomain: organisation.initialDomain, cloud, fetch, note }
   const prompts = promptsOf({ terminal, signal: environment.signal })
   return answerQuestions({
-    ...{ settings, instance: setup.names.instance, facts, preset },
+    ...{ settings, facts, preset },
     ...(terminal.isInteractive && {
       ask: (question, proposal) =>
         prompts.text(`${question.text}:`, proposal ?? '', (typed) => question.check(typed, facts), question.shownAs),

@@ -1,5 +1,5 @@
 import { lstat, open, readFile, realpath, rename, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { parseEnv } from 'node:util'
 
 /** The settings in `.env`. All other lines and comments stay unchanged. */
@@ -12,8 +12,13 @@ export interface SettingsFile {
   isNew(name: string): boolean
   /** Writes settings to the file at once. */
   set(values: Readonly<Record<string, string>>): Promise<void>
-  /** Returns a path in the folder of this file, as the service will read it. */
+  /**
+   * Returns a path in the folder of this file, as the service will read it. Next to `.env.test`, `templates.json` is
+   * `templates-test.json`, so that several installations can share a folder.
+   */
   beside(name: string): string
+  /** The part of other names that distinguishes this installation: `-test` for `.env.test`, else `''`. */
+  readonly suffix: string
 }
 
 const heading = '# Written by npm run setup. .env.example describes every setting.\n'
@@ -24,6 +29,7 @@ export async function openSettings(path: string): Promise<SettingsFile> {
       if (error.code === 'ENOENT') return undefined
       throw error
     })
+  const suffix = basename(path).startsWith('.env.') ? `-${basename(path).slice('.env.'.length)}` : ''
   let text = (await read()) ?? ''
   const written = new Set<string>()
   const values = () => Object.fromEntries(Object.entries(parsed(text)).filter(([, value]) => value !== ''))
@@ -40,7 +46,11 @@ export async function openSettings(path: string): Promise<SettingsFile> {
       text = next
       for (const name of Object.keys(changes)) written.add(name)
     },
-    beside: (name) => (dirname(path) === '.' ? name : join(dirname(path), name)),
+    beside(name) {
+      const own = name.replace(/(?=\.\w+$)/, suffix)
+      return dirname(path) === '.' ? own : join(dirname(path), own)
+    },
+    suffix,
   }
 }
 

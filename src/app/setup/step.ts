@@ -10,15 +10,12 @@ export interface Names {
   key(part: string): string
   /** The name that people see: `Quartermaster bot`, `Quartermaster bot (test)`. */
   title(part: string): string
-  /** The name of a file: `templates.json`, `templates-test.json`. */
-  file(name: string): string
 }
 
 export const namesOf = (instance: string): Names => ({
   instance,
   key: (part) => (instance === '' ? `quartermaster-${part}` : `quartermaster-${instance}-${part}`),
   title: (part) => (instance === '' ? `Quartermaster ${part}` : `Quartermaster ${part} (${instance})`),
-  file: (name) => (instance === '' ? name : name.replace(/(?=\.\w+$)/, `-${instance}`)),
 })
 
 /** The default file of settings of an installation. */

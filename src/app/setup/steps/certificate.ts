@@ -24,8 +24,8 @@ interface CertificateChange extends Change {
   readonly certificate?: CertificateFile | undefined
 }
 
-const pathOf = ({ settings, names }: Setup): string =>
-  settings.get('CLIENT_CERTIFICATE_PATH') ?? settings.beside(names.file('certificate.pem'))
+const pathOf = ({ settings }: Setup): string =>
+  settings.get('CLIENT_CERTIFICATE_PATH') ?? settings.beside('certificate.pem')
 const nextPathOf = (setup: Setup): string => `${pathOf(setup)}.next`
 
 /**

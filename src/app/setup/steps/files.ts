@@ -23,8 +23,8 @@ export const templatesStep = defineStep<TemplatesFound, Change>({
     return { isThere: path !== undefined && existsSync(path) }
   },
   changes: ({ isThere }) => (isThere ? [] : [{ text: texts.templates.write, renews: true }]),
-  async apply({ settings, names, tenantId, remark }) {
-    const path = settings.get('TEMPLATES_FILE') ?? settings.beside(names.file('templates.json'))
+  async apply({ settings, tenantId, remark }) {
+    const path = settings.get('TEMPLATES_FILE') ?? settings.beside('templates.json')
     // The ids are always the same, because the service adds templates with unknown ids.
     const templates = starters.map(({ kind }) => templateFromStarter({ kind, id: jobId('starter', tenantId, kind) }))
     if (!existsSync(path)) await writePrivate(path, `${JSON.stringify(templates, null, 2)}\n`)

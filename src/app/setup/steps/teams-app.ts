@@ -40,7 +40,7 @@ export const teamsAppStep = defineStep<Found, AppChange>({
   roles: [],
   scope: 'AppCatalog.ReadWrite.All',
   async find(setup) {
-    const path = setup.settings.beside(setup.names.file('quartermaster.zip'))
+    const path = setup.settings.beside('quartermaster.zip')
     const file = await readFile(path).catch(() => undefined)
     const variables = variablesOf(setup)
     if (variables === undefined) return { wanted: undefined, path, file, app: undefined }
