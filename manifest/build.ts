@@ -10,11 +10,15 @@ export { higherOf, isVersion, standingOf } from './version.ts'
 
 type Variables = Readonly<Record<string, string | undefined>>
 
+/** The most characters of an app's short name (manifest schema 1.17). */
+const nameLength = 30
+
 /** The settings of a manifest, with the names of `.env.example`. */
 const environment = z.object({
   MICROSOFT_APP_ID: z.uuid({ error: "must be the bot registration's client id" }),
   /** The service's registration, which Graph requires here if the service installs the app for people. */
   CLIENT_ID: z.uuid({ error: "must be the client id of the service's own access" }).optional(),
+  TEAMS_APP_NAME: z.string().max(nameLength, `must have at most ${nameLength} characters`).optional(),
   BASE_URL: z
     .url({ protocol: /^https$/, error: 'must be the public https address of the service' })
     .transform((text) => text.replace(/\/+$/, '')),
@@ -58,8 +62,8 @@ export function manifestFor(variables: Variables, published?: string) {
       `Cannot create the manifest. Correct these settings (or run npm run manifest -- --sample to view a sample):\n${faults.join('\n')}`,
     )
   }
-  const { MICROSOFT_APP_ID: appId, CLIENT_ID: clientId, BASE_URL: baseUrl } = parsed.data
-  const organisation = [appId, clientId ?? null, baseUrl]
+  const { MICROSOFT_APP_ID: appId, CLIENT_ID: clientId, BASE_URL: baseUrl, TEAMS_APP_NAME: name } = parsed.data
+  const organisation = [appId, clientId ?? null, baseUrl, ...(name === undefined ? [] : [name])]
   return contentOf(parsed.data, versionOf({ sha256: productHash(), organisation }, published))
 }
 
@@ -71,7 +75,7 @@ function contentOf(settings: z.output<typeof environment>, version: string) {
       defaultLanguageTag: 'en',
       additionalLanguages: translations.map(([languageTag]) => ({ languageTag, file: fileOf(languageTag) })),
     },
-    name: { ...template.name, full: english.app.name },
+    name: nameIn(english, settings),
     description: { short: english.app.short, full: english.app.full },
     id: appId,
     version,
@@ -92,12 +96,17 @@ function contentOf(settings: z.output<typeof environment>, version: string) {
   }
 }
 
+/** Returns the names of the app: the name in the settings, which is the same in all languages, or the product's. */
+const nameIn = ({ app }: Catalogue, { TEAMS_APP_NAME: name }: Variables) =>
+  name ? { short: name, full: name } : { ...template.name, full: app.name }
+
 /** The hashes of the icons, by their names. */
 export const iconHashes = (): Record<string, string> =>
   Object.fromEntries(icons.map(({ name, file }) => [name, hashOf(readFileSync(file))]))
 
 /** Returns the hash of the product's part of the package: texts, commands and icons, without values of an organisation. */
-export const productHash = (): string => hashOf(JSON.stringify([contentOf(sample, ''), localisations(), iconHashes()]))
+export const productHash = (): string =>
+  hashOf(JSON.stringify([contentOf(sample, ''), localisations(sample), iconHashes()]))
 
 /**
  * Returns Teams' command menu in a language: the commands with a place in the menu, and their descriptions. Throws if the
@@ -119,18 +128,19 @@ function menuIn(texts: Catalogue): { title: string; description: string }[] {
 }
 
 /**
- * Returns the files with the texts of the other languages, by their names in the package.
+ * Returns the files with the texts of the other languages, by their names in the package. `variables` can set the app's
+ * name.
  * https://learn.microsoft.com/microsoftteams/platform/resources/schema/localization-schema
  */
-export function localisations(): Record<string, Record<string, string>> {
+export function localisations(variables: Variables): Record<string, Record<string, string>> {
   return Object.fromEntries(
     translations.map(([language, texts]) => [
       fileOf(language),
       {
         $schema:
           'https://developer.microsoft.com/en-us/json-schemas/teams/v1.17/MicrosoftTeams.Localization.schema.json',
-        'name.short': template.name.short,
-        'name.full': texts.app.name,
+        'name.short': nameIn(texts, variables).short,
+        'name.full': nameIn(texts, variables).full,
         'description.short': texts.app.short,
         'description.full': texts.app.full,
         ...Object.fromEntries(
@@ -151,7 +161,7 @@ export function appPackage(variables: Variables, published?: string): Buffer {
   const manifest = manifestFor(variables, published)
   return zip([
     { name: 'manifest.json', content: jsonFile(manifest) },
-    ...Object.entries(localisations()).map(([name, texts]) => ({ name, content: jsonFile(texts) })),
+    ...Object.entries(localisations(variables)).map(([name, texts]) => ({ name, content: jsonFile(texts) })),
     ...icons.map(({ name, file }) => ({ name, content: readFileSync(file) })),
   ])
 }

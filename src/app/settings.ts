@@ -109,6 +109,7 @@ export const environment = z.object({
   CLIENT_CERTIFICATE_PATH: z.string().optional(),
   CLIENT_CERTIFICATE_PASSWORD: z.string().optional(),
   TEAMS_APP_ID: id.optional(),
+  TEAMS_APP_NAME: z.string().max(30, 'must have at most 30 characters').optional(),
   COLLAB_AUDIENCE: audiences,
   MAIL_AUDIENCE: audiences,
   COLLAB_SCOPE: z.string().optional(),

@@ -74,6 +74,21 @@ describe('the Teams manifest', () => {
     expect(manifest.validDomains).toEqual(['quartermaster.contoso.example'])
   })
 
+  it('has the name in the settings, in all languages and with another version', () => {
+    const named = { ...variables, TEAMS_APP_NAME: 'Quartermaster test' }
+    expect(manifestFor(named).name).toEqual({ short: 'Quartermaster test', full: 'Quartermaster test' })
+    expect(manifest.name).toEqual({ short: 'Quartermaster', full: 'Quartermaster for Microsoft 365' })
+    const names = [...unzip(appPackage(named))].filter(([name]) => /^[a-z]{2}\.json$/.test(name))
+    expect(names).toHaveLength(3)
+    for (const [name, content] of names)
+      expect(JSON.parse(String(content)), name).toMatchObject({
+        ...{ 'name.short': 'Quartermaster test', 'name.full': 'Quartermaster test' },
+      })
+    expect(manifestFor(named).version).not.toBe(manifest.version)
+    expect(standingOf(manifestFor(named, manifest.version).version, manifest.version)).toBe('update')
+    expect(() => manifestFor({ ...variables, TEAMS_APP_NAME: 'x'.repeat(31) })).toThrow('TEAMS_APP_NAME')
+  })
+
   it('contains the registration that installs the app for people, if it is set', () => {
     const clientId = '0c0ffee0-2222-4222-8222-000000000001'
     const own = manifestFor({ ...variables, CLIENT_ID: clientId })

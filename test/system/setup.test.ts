@@ -210,12 +210,18 @@ describe('npm run setup in an empty tenant', everything, () => {
       'ADMINS',
       'DIRECTORY_EXTENSION',
       'TEAMS_APP_ID',
+      'TEAMS_APP_NAME',
       'CLIENT_CERTIFICATE_PATH',
       'TEMPLATES_FILE',
       'DATA_DIR',
     ])
       expect(one[name], name).not.toBe(other[name])
     expect(text).toContain('“Quartermaster bot (test)”')
+    const graph = await administrator(tenant)
+    const { value: apps } = await graph.api('/appCatalogs/teamsApps').get()
+    expect(apps.map(({ displayName }: { displayName: string }) => displayName).toSorted()).toEqual([
+      ...['Quartermaster', 'Quartermaster test'],
+    ])
     expect(text).toContain(`Start the service: ENV_FILE=${second.path} npm start`)
   })
 

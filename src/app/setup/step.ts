@@ -10,12 +10,16 @@ export interface Names {
   key(part: string): string
   /** The name that people see: `Quartermaster bot`, `Quartermaster bot (test)`. */
   title(part: string): string
+  /** The app's name in Teams: `Quartermaster test`. Undefined: the product's name. */
+  readonly app: string | undefined
 }
 
 export const namesOf = (instance: string): Names => ({
   instance,
   key: (part) => (instance === '' ? `quartermaster-${part}` : `quartermaster-${instance}-${part}`),
   title: (part) => (instance === '' ? `Quartermaster ${part}` : `Quartermaster ${part} (${instance})`),
+  // Teams accepts 30 characters.
+  app: instance === '' ? undefined : `Quartermaster ${instance}`.slice(0, 30),
 })
 
 /** The default file of settings of an installation. */

@@ -77,7 +77,7 @@ function isSet(name: string, { settings, cloud }: Wanted): boolean {
   return name === 'CLOUD' ? (value ?? 'public') === cloud : value !== undefined
 }
 
-function wantedSettings({ settings, tenantId, cloud }: Wanted): Record<string, string> {
+function wantedSettings({ settings, tenantId, cloud, names }: Wanted): Record<string, string> {
   const scopes = { COLLAB_SCOPE: 'COLLAB_AUDIENCE', MAIL_SCOPE: 'MAIL_AUDIENCE' }
   const known = Object.entries(scopes).flatMap(([name, audience]) => {
     const id = clientIdIn(settings[audience])
@@ -87,6 +87,7 @@ function wantedSettings({ settings, tenantId, cloud }: Wanted): Record<string, s
     ...{ MODE: 'production', TENANT_ID: tenantId, MICROSOFT_APP_TENANT_ID: tenantId },
     ...{ MICROSOFT_APP_TYPE: 'SingleTenant', CLOUD: cloud },
     ...Object.fromEntries(known),
+    ...(names.app !== undefined && { TEAMS_APP_NAME: names.app }),
     ...{ AUDIT_SECRET: newKey, EXPORT_SECRET: newKey, WEBHOOK_SECRET: newKey },
   }
 }

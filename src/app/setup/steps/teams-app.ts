@@ -80,9 +80,11 @@ export const teamsAppStep = defineStep<Found, AppChange>({
   },
 })
 
-function variablesOf({ settings }: Setup) {
-  const { BASE_URL, MICROSOFT_APP_ID, CLIENT_ID } = settings.values()
-  return BASE_URL && MICROSOFT_APP_ID && CLIENT_ID ? { BASE_URL, MICROSOFT_APP_ID, CLIENT_ID } : undefined
+function variablesOf({ settings, names }: Setup) {
+  const { BASE_URL, MICROSOFT_APP_ID, CLIENT_ID, TEAMS_APP_NAME = names.app } = settings.values()
+  return BASE_URL && MICROSOFT_APP_ID && CLIENT_ID
+    ? { BASE_URL, MICROSOFT_APP_ID, CLIENT_ID, TEAMS_APP_NAME }
+    : undefined
 }
 
 /** The catalogue accepts only a version that is higher than the published ones. */
