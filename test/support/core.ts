@@ -133,6 +133,7 @@ export function withCore(engine: EngineName = 'embedded'): CoreFixture {
     digest: null,
     followUpWebhookUrl: null,
     webhookAllowCidrs: [],
+    exportLinks: { root: 'https://contoso.example', key: Buffer.alloc(32, 1) },
   }
   beforeAll(async () => {
     const { database } = store

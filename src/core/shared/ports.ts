@@ -64,8 +64,8 @@ export interface Settings {
   readonly followUpWebhookUrl: string | null
   /** Private networks (`10.1.0.0/16`) that webhooks of templates may use, also by http. */
   readonly webhookAllowCidrs: readonly string[]
-  /** The root of links to exports and the key that seals them; absent: no exports. */
-  readonly exportLinks?: { readonly root: string; readonly key: Uint8Array }
+  /** The root of links to exports and the key that seals them. */
+  readonly exportLinks: { readonly root: string; readonly key: Uint8Array }
   /** The days for which the address of a person who has left, or of a former resource, is not free; absent or 0: none. */
   readonly formerAddressDays?: number
   /** The days after which an ended request is reduced to what the audit needs; absent: never. */

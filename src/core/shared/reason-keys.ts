@@ -116,7 +116,6 @@ export type ReasonKey =
   | 'entryTextChanged'
   | 'equipmentKey'
   | 'erasureOfSelf'
-  | 'exportsOff'
   | 'faults'
   | 'fieldFixed'
   | 'fieldFormat'
