@@ -14,7 +14,6 @@ import {
 import { type Condition, fieldTypes, judge } from '../../src/core/templates/approval-policy.ts'
 import { actorOf, asMailbox, asSite, dana, kim, omar, priya, withCore } from '../support/core.ts'
 import { withTenant } from '../support/simulated-tenant.ts'
-import { exchangeOf } from '../support/simulator.ts'
 
 const asKim = actorOf(kim)
 const isMailbox = (kind: ResourceKind): kind is MailboxKind => mailboxKinds.some((one) => one === kind)
@@ -181,9 +180,8 @@ describe('a mailbox created without a capacity', () => {
         { timeout: 60_000 },
       )
       .toBe('succeeded')
-    const cmdlet = await exchangeOf(contoso.simulator)
-    const { body } = await cmdlet('Get-Mailbox', { Identity: `${name}@contoso.example` })
-    expect(body.value?.[0]?.['ProhibitSendReceiveQuota']).toBe(quota)
+    const [mailbox] = await contoso.found('Get-Mailbox', { Identity: `${name}@contoso.example` })
+    expect(mailbox?.['ProhibitSendReceiveQuota']).toBe(quota)
   })
 })
 

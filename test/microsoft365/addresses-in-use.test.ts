@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest'
 import { type HeldAddress, mailKey, siteKey } from '../../src/core/index.ts'
 import { dana } from '../support/microsoft365.ts'
 import { runSteps, siteInput, withTenant } from '../support/simulated-tenant.ts'
-import { ask, exchangeOf, tokenOf } from '../support/simulator.ts'
+import { ask, tokenOf } from '../support/simulator.ts'
 
 const contoso = withTenant()
 afterEach(() => contoso.healthy())
@@ -31,8 +31,7 @@ test('addresses in use are those of people, mailboxes, groups and sites, until t
       .toSorted(),
   ).toEqual([progress.groupId, progress.siteId].toSorted())
   await account(dana.id, 'deleted')
-  const run = await exchangeOf(contoso.simulator)
-  await run('Remove-Mailbox', { Identity: 'room-zrh-matterhorn', Confirm: false })
+  await contoso.cmdlet('Remove-Mailbox', { Identity: 'room-zrh-matterhorn', Confirm: false })
   const token = await tokenOf(contoso.simulator)
   const group = `${contoso.simulator.url}/v1.0/groups/${progress.groupId}`
   expect((await ask('DELETE', group, { token })).status).toBe(204)

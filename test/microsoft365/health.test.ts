@@ -4,7 +4,6 @@ import { contoso as contosoTenant } from '../../src/simulator/tenant/contoso.ts'
 import { sendJson, startServer } from '../support/http-server.ts'
 import { answersSignIn, connectTo } from '../support/microsoft365.ts'
 import { withTenant } from '../support/simulated-tenant.ts'
-import { exchangeOf } from '../support/simulator.ts'
 
 const contoso = withTenant()
 afterEach(() => contoso.healthy())
@@ -98,10 +97,9 @@ describe('names and addresses', () => {
 })
 
 test('the name of a deleted mailbox stays reserved, because the mailbox can be restored', async () => {
-  const run = await exchangeOf(contoso.simulator)
   const name = { Name: 'gone', Alias: 'gone', PrimarySmtpAddress: 'gone@contoso-labs.example' }
-  await run('New-Mailbox', { ...name, Shared: true })
-  expect((await run('Remove-Mailbox', { Identity: 'gone', Confirm: false })).status).toBe(200)
+  await contoso.cmdlet('New-Mailbox', { ...name, Shared: true })
+  expect((await contoso.cmdlet('Remove-Mailbox', { Identity: 'gone', Confirm: false })).status).toBe(200)
   expect(await contoso.directory.isMailboxNameFree('Gone@contoso-labs.example')).toBe(false)
   expect(await contoso.directory.isMailboxNameFree('gone-2@contoso-labs.example')).toBe(true)
 })

@@ -1,19 +1,12 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { MailboxStepInput } from '../../src/core/index.ts'
 import { contoso as organisation } from '../../src/simulator/tenant/contoso.ts'
 import { mailboxInput, ongoing, runMailbox, wholeMailbox } from '../support/mailbox-steps.ts'
 import { dana, kim, omar } from '../support/microsoft365.ts'
 import { type TestTenant, withTenant } from '../support/simulated-tenant.ts'
-import { exchangeOf } from '../support/simulator.ts'
 
 const contoso = withTenant()
-let run: Awaited<ReturnType<typeof exchangeOf>>
-beforeAll(async () => {
-  run = await exchangeOf(contoso.simulator)
-})
 
-const value = async (cmdlet: string, parameters: Record<string, unknown>): Promise<Record<string, unknown>[]> =>
-  (await run(cmdlet, parameters)).body.value ?? []
 const failureOf = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error)
 const operations = async (tenant: TestTenant, part: string) =>
   (await tenant.calls()).map(({ operation }) => operation).filter((one) => one.includes(part))
@@ -25,7 +18,7 @@ describe('access', () => {
 
   test('that a person has already is not granted again', async () => {
     const input = await made({})
-    await run('Add-MailboxPermission', {
+    await contoso.cmdlet('Add-MailboxPermission', {
       Identity: input.address,
       User: dana.id,
       AccessRights: ['FullAccess'],
@@ -35,7 +28,7 @@ describe('access', () => {
     await grant(input)
     const adding = (await contoso.calls()).map(({ operation }) => operation).filter((one) => one.includes('.add-'))
     expect(adding).toEqual(['exchange.add-recipientpermission'])
-    const entries = await value('Get-MailboxPermission', { Identity: input.address })
+    const entries = await contoso.found('Get-MailboxPermission', { Identity: input.address })
     expect(entries.filter(({ User }) => User === dana.userPrincipalName)).toHaveLength(1)
   })
 
@@ -44,7 +37,7 @@ describe('access', () => {
       access: [{ person: { ...dana, userPrincipalName: 'kim@contoso.example' }, level: 'SendAs' }],
     })
     await grant(input)
-    const trustees = await value('Get-RecipientPermission', { Identity: input.address })
+    const trustees = await contoso.found('Get-RecipientPermission', { Identity: input.address })
     expect(trustees.map(({ Trustee }) => Trustee)).toContain(dana.userPrincipalName)
     expect(trustees.map(({ Trustee }) => Trustee)).not.toContain(kim.userPrincipalName)
   })

@@ -1,28 +1,21 @@
-import { afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import type { MailboxStepInput } from '../../src/core/index.ts'
 import { mailboxInput, ongoing, persist, wholeMailbox } from '../support/mailbox-steps.ts'
 import { kim } from '../support/microsoft365.ts'
 import { startTenant, type TestTenant, withTenant } from '../support/simulated-tenant.ts'
-import { exchangeOf } from '../support/simulator.ts'
 
 const contoso = withTenant()
-let run: Awaited<ReturnType<typeof exchangeOf>>
-beforeAll(async () => {
-  run = await exchangeOf(contoso.simulator)
-})
 afterEach(() => contoso.healthy())
 
-const value = async (cmdlet: string, parameters: Record<string, unknown>): Promise<Record<string, unknown>[]> =>
-  (await run(cmdlet, parameters)).body.value ?? []
 const mailboxesNamed = (input: MailboxStepInput) =>
-  value('Get-Mailbox', { Filter: `DisplayName -eq '${input.details.displayName.replaceAll("'", "''")}'` })
+  contoso.found('Get-Mailbox', { Filter: `DisplayName -eq '${input.details.displayName.replaceAll("'", "''")}'` })
 const failureOf = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error)
 const create = (input: MailboxStepInput) => ongoing(contoso.tenant, input).take('create-mailbox')
 /** Creates a mailbox manually, without our stamp. */
 const createManually = async ({ address, details }: MailboxStepInput, change: Record<string, unknown> = {}) => {
   const name = address.split('@')[0]
   const body = { Name: name, Alias: name, PrimarySmtpAddress: address, DisplayName: details.displayName, ...change }
-  const made = await run('New-Mailbox', { ...('Room' in body ? {} : { Shared: true }), ...body })
+  const made = await contoso.cmdlet('New-Mailbox', { ...('Room' in body ? {} : { Shared: true }), ...body })
   expect(made.status).toBe(200)
   return made.body.value[0]
 }
@@ -70,7 +63,7 @@ describe('the step that creates a mailbox', () => {
       async (input) => {
         const { Guid } = await createManually(mailboxInput())
         const add = [`smtp:${input.address}`]
-        await run('Set-Mailbox', {
+        await contoso.cmdlet('Set-Mailbox', {
           Identity: Guid,
           EmailAddresses: { '@odata.type': '#Exchange.GenericHashTable', add },
         })
@@ -80,7 +73,7 @@ describe('the step that creates a mailbox', () => {
       "carries another request's stamp",
       async (input) => {
         const { Guid } = await createManually(input)
-        await run('Set-Mailbox', { Identity: Guid, CustomAttribute15: kim.id })
+        await contoso.cmdlet('Set-Mailbox', { Identity: Guid, CustomAttribute15: kim.id })
       },
     ],
   ])('fails with "taken" if a mailbox %s', async (what, make) => {
@@ -88,11 +81,11 @@ describe('the step that creates a mailbox', () => {
     const createSince = new Date(Date.now() + (isOlder ? 60_000 : 0)).toISOString()
     const input = mailboxInput({ progress: { createSince } })
     await make(input)
-    const before = await value('Get-Mailbox', {})
+    const before = await contoso.found('Get-Mailbox', {})
     const failure = await failureOf(create(input))
     expect(failure).toMatchObject({ code: 'name-taken', retryable: false })
     expect(String(failure)).toContain(input.address)
-    expect(await value('Get-Mailbox', {})).toEqual(before)
+    expect(await contoso.found('Get-Mailbox', {})).toEqual(before)
   })
 
   test('never adopts a mailbox that existed at its first check, though another run may be creating it', async () => {
@@ -132,7 +125,7 @@ describe('a mailbox that appears late in lists', () => {
   const slow = withTenant({ exchangeSettleSeconds: 0.1, exchange: { recipientLagSeconds: 2 } })
   afterEach(() => slow.healthy())
   const made = async () => {
-    const all = (await (await exchangeOf(slow.simulator))('Get-Mailbox', { ResultSize: 'Unlimited' })).body.value
+    const all = (await slow.cmdlet('Get-Mailbox', { ResultSize: 'Unlimited' })).body.value
     return (input: MailboxStepInput): { CustomAttribute15: string }[] =>
       all.filter(({ PrimarySmtpAddress }: { PrimarySmtpAddress: string }) => PrimarySmtpAddress === input.address)
   }
@@ -184,7 +177,7 @@ test('a mailbox whose Name is its object id is still recognised as ours', async 
   try {
     await renaming.fault({ operation: 'exchange.new-mailbox', kind: 'resetAfterCommit' })
     const { progress, address } = await persist(renaming.tenant, wholeMailbox())
-    const read = await (await exchangeOf(renaming.simulator))('Get-Mailbox', { Identity: address })
+    const read = await renaming.cmdlet('Get-Mailbox', { Identity: address })
     expect(read.body.value).toMatchObject([{ Name: progress.userId, Guid: progress.mailboxId }])
   } finally {
     await renaming.close()

@@ -13,7 +13,6 @@ import published from '../../src/simulator/exchange/exo-cmdlet-parameters.json' 
 import { mailboxInput, runMailbox } from '../support/mailbox-steps.ts'
 import { dana, kim, omar } from '../support/microsoft365.ts'
 import { type ObservedCall, withTenant } from '../support/simulated-tenant.ts'
-import { exchangeOf } from '../support/simulator.ts'
 
 const priya = '11111111-aaaa-4aaa-8aaa-000000000007'
 /** A request with every field, except those that its kind does not have. */
@@ -152,9 +151,7 @@ async function makeAndReadBack(kind: MailboxKind) {
   })
   const { progress } = await runMailbox(contoso.tenant, input)
   const check = await contoso.tenant.mailboxSteps['ready-check']({ ...input, progress })
-  const run = await exchangeOf(contoso.simulator)
-  const read = async (cmdlet: string): Promise<Record<string, unknown>[]> =>
-    (await run(cmdlet, { Identity: address })).body.value ?? []
+  const read = (cmdlet: string) => contoso.found(cmdlet, { Identity: address })
   const [mailbox] = await read('Get-Mailbox')
   const granted = (await contoso.calls()).filter(({ operation }) => operation === 'exchange.add-mailboxpermission')
   return {

@@ -1,17 +1,10 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { visibleText } from '../../src/microsoft365/mailboxes/fields.ts'
 import { mailboxInput, runMailbox, wholeMailbox } from '../support/mailbox-steps.ts'
 import { withTenant } from '../support/simulated-tenant.ts'
-import { exchangeOf } from '../support/simulator.ts'
 
 const contoso = withTenant()
-let run: Awaited<ReturnType<typeof exchangeOf>>
-beforeAll(async () => {
-  run = await exchangeOf(contoso.simulator)
-})
 
-const value = async (cmdlet: string, parameters: Record<string, unknown>): Promise<Record<string, unknown>[]> =>
-  (await run(cmdlet, parameters)).body.value ?? []
 const failureOf = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error)
 
 describe('an additional address', () => {
@@ -20,7 +13,7 @@ describe('an additional address', () => {
       'create-mailbox',
     ])
     const EmailAddresses = { '@odata.type': '#Exchange.GenericHashTable', add: ['smtp:desk@contoso.example'] }
-    await run('Set-Mailbox', { Identity: 'info', EmailAddresses })
+    await contoso.cmdlet('Set-Mailbox', { Identity: 'info', EmailAddresses })
     const failure = await failureOf(contoso.tenant.mailboxSteps['apply-settings'](input))
     expect(failure).toMatchObject({ code: 'alias-taken', retryable: false })
     expect(String(failure)).toContain('desk@contoso.example')
@@ -31,7 +24,7 @@ describe.each([1, 2, 19, 100, 102_400])('a capacity of %i MB', (capacity) => {
   test('is the size of the mailbox, with its warning limits in order below it', async () => {
     await contoso.modes({ mailboxesAreLicensed: true })
     const input = await runMailbox(contoso.tenant, mailboxInput({ details: { capacity } }))
-    const [mailbox = {}] = await value('Get-Mailbox', { Identity: input.address })
+    const [mailbox = {}] = await contoso.found('Get-Mailbox', { Identity: input.address })
     const bytes = ['IssueWarningQuota', 'ProhibitSendQuota', 'ProhibitSendReceiveQuota'].map((name) =>
       Number(/\(([\d,]+) bytes/.exec(String(mailbox[name]))?.[1]?.replaceAll(',', '')),
     )
@@ -63,7 +56,7 @@ test('hostile texts arrive unchanged, and escaped in HTML', async () => {
   const customAttributes = new Map([[7, hostile]])
   const input = await runMailbox(contoso.tenant, wholeMailbox({ kind: 'roomMailbox', details, customAttributes }))
   const Identity = input.address
-  expect(await value('Get-User', { Identity })).toMatchObject([
+  expect(await contoso.found('Get-User', { Identity })).toMatchObject([
     {
       StateOrProvince: hostile,
       StreetAddress: hostile,
@@ -74,15 +67,15 @@ test('hostile texts arrive unchanged, and escaped in HTML', async () => {
       Office: hostile,
     },
   ])
-  expect(await value('Get-Place', { Identity })).toMatchObject([
+  expect(await contoso.found('Get-Place', { Identity })).toMatchObject([
     { Street: hostile, State: hostile, AudioDeviceName: hostile, Tags: details.tags },
   ])
-  expect(await value('Get-Mailbox', { Identity })).toMatchObject([{ CustomAttribute7: hostile }])
+  expect(await contoso.found('Get-Mailbox', { Identity })).toMatchObject([{ CustomAttribute7: hostile }])
   const html =
     `Li'l &quot;Bobby&quot; \${1+1} &lt;script&gt;alert('x')&lt;/script&gt; ` +
     '&amp; $(Get-Mailbox)<br>\r\nsecond line'
   const shown = expect.stringContaining(`<body>\r\n${html}\r\n</body>`)
-  expect(await value('Get-MailboxAutoReplyConfiguration', { Identity })).toMatchObject([
+  expect(await contoso.found('Get-MailboxAutoReplyConfiguration', { Identity })).toMatchObject([
     { InternalMessage: shown, ExternalMessage: shown },
   ])
   const check = await contoso.tenant.mailboxSteps['ready-check'](input)

@@ -1,21 +1,14 @@
-import { afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { type MailboxStepInput, mailboxKinds } from '../../src/core/index.ts'
 import { mailboxInput, ongoing, persist, runMailbox, runMailboxStep, wholeMailbox } from '../support/mailbox-steps.ts'
 import { kim } from '../support/microsoft365.ts'
 import { startTenant, withTenant } from '../support/simulated-tenant.ts'
-import { exchangeOf } from '../support/simulator.ts'
 
 const contoso = withTenant()
-let run: Awaited<ReturnType<typeof exchangeOf>>
-beforeAll(async () => {
-  run = await exchangeOf(contoso.simulator)
-})
 afterEach(() => contoso.healthy())
 
-const value = async (cmdlet: string, parameters: Record<string, unknown>): Promise<Record<string, unknown>[]> =>
-  (await run(cmdlet, parameters)).body.value ?? []
 const mailboxesNamed = (input: MailboxStepInput) =>
-  value('Get-Mailbox', { Filter: `DisplayName -eq '${input.details.displayName.replaceAll("'", "''")}'` })
+  contoso.found('Get-Mailbox', { Filter: `DisplayName -eq '${input.details.displayName.replaceAll("'", "''")}'` })
 const create = (input: MailboxStepInput) => ongoing(contoso.tenant, input).take('create-mailbox')
 const idsOf = ({ progress: { createSince: _, ...ids } }: MailboxStepInput) => ids
 const writes = [

@@ -1,13 +1,8 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { mailboxInput, ongoing, runMailbox, wholeMailbox } from '../support/mailbox-steps.ts'
 import { runSteps, siteInput, withTenant } from '../support/simulated-tenant.ts'
-import { exchangeOf } from '../support/simulator.ts'
 
 const contoso = withTenant()
-let run: Awaited<ReturnType<typeof exchangeOf>>
-beforeAll(async () => {
-  run = await exchangeOf(contoso.simulator)
-})
 
 describe('the ready check', () => {
   test('describes missing and different values and throws nothing', async () => {
@@ -42,9 +37,9 @@ describe('the ready check', () => {
 
   test('detects manual changes of a room', async () => {
     const input = await runMailbox(contoso.tenant, wholeMailbox({ kind: 'roomMailbox' }))
-    await run('Set-Place', { Identity: input.address, Tags: ['Loud'] })
-    await run('Set-CalendarProcessing', { Identity: input.address, AutomateProcessing: 'None' })
-    await run('Set-MailboxAutoReplyConfiguration', { Identity: input.address, InternalMessage: 'Elsewhere' })
+    await contoso.cmdlet('Set-Place', { Identity: input.address, Tags: ['Loud'] })
+    await contoso.cmdlet('Set-CalendarProcessing', { Identity: input.address, AutomateProcessing: 'None' })
+    await contoso.cmdlet('Set-MailboxAutoReplyConfiguration', { Identity: input.address, InternalMessage: 'Elsewhere' })
     const result = await contoso.tenant.mailboxSteps['ready-check'](input)
     const wrong = Object(result).checks.filter(({ ok }: { ok: boolean }) => !ok)
     expect(wrong.map(({ detail }: { detail: string }) => detail)).toEqual([
@@ -57,7 +52,7 @@ describe('the ready check', () => {
   test('marks a different place as not visible yet, because Exchange has accepted its values', async () => {
     await contoso.modes({ placeLagSeconds: 86_400 })
     const input = await runMailbox(contoso.tenant, wholeMailbox({ kind: 'roomMailbox' }))
-    await run('Set-CalendarProcessing', { Identity: input.address, AutomateProcessing: 'None' })
+    await contoso.cmdlet('Set-CalendarProcessing', { Identity: input.address, AutomateProcessing: 'None' })
     const result = await contoso.tenant.mailboxSteps['ready-check'](input)
     await contoso.modes({ placeLagSeconds: 0 })
     expect(Object(result).checks.filter(({ ok }: { ok: boolean }) => !ok)).toMatchObject([
@@ -80,7 +75,7 @@ describe('the ready check', () => {
 
   test('reports a deleted mailbox as missing', async () => {
     const input = await runMailbox(contoso.tenant, wholeMailbox())
-    await run('Remove-Mailbox', { Identity: input.address, Confirm: false })
+    await contoso.cmdlet('Remove-Mailbox', { Identity: input.address, Confirm: false })
     const result = await contoso.tenant.mailboxSteps['ready-check'](input)
     expect(Object(result).checks[0]).toMatchObject({ name: 'address', ok: false, detail: 'it is not there' })
   })

@@ -7,7 +7,10 @@ import type { Microsoft365Options } from '../../src/microsoft365/index.ts'
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/index.ts'
 import { connectTo, kim } from './microsoft365.ts'
 import { prepareTenant } from './prepared-tenant.ts'
+import { exchangeOf } from './simulator.ts'
 import { control } from './tenant-control.ts'
+
+type Cmdlets = Awaited<ReturnType<typeof exchangeOf>>
 
 export interface ObservedCall {
   operation: string
@@ -33,10 +36,20 @@ export async function startTenant(
     exchangeSettleSeconds: 0,
     ...options,
   })
+  let cmdlets: Promise<Cmdlets> | undefined
+  const cmdlet: Cmdlets = async (...call) => {
+    cmdlets ??= exchangeOf(simulator)
+    return (await cmdlets)(...call)
+  }
   const tell = (method: string, path: string, body?: object) => control(simulator.url, method, path, body)
   return {
     simulator,
     ...connectTo(simulator.url, connection),
+    /** Runs a cmdlet of Exchange outside the product. */
+    cmdlet,
+    /** Runs such a cmdlet and returns what it finds. */
+    found: async (...call: Parameters<Cmdlets>): Promise<Record<string, unknown>[]> =>
+      (await cmdlet(...call)).body.value ?? [],
     /** Adds a fault: by default once; `count: undefined` is permanent. */
     fault: (fault: {
       operation: string

@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { mailboxReadyView } from '../../src/cards/provisioning/index.ts'
 import { renderRequestStatus } from '../../src/cards/requests/request-card.ts'
 import { requestView, viewOf } from '../../src/core/index.ts'
@@ -6,7 +6,6 @@ import { viewerOf } from '../support/card-world.ts'
 import { textOf } from '../support/cards.ts'
 import { actorOf, asMailbox, kim, omar, withCore } from '../support/core.ts'
 import { withTenant } from '../support/simulated-tenant.ts'
-import { exchangeOf } from '../support/simulator.ts'
 
 const asKim = actorOf(kim)
 const asAdmin = actorOf(omar, true)
@@ -15,10 +14,6 @@ const { signal } = new AbortController()
 describe('a mailbox request', () => {
   const core = withCore()
   const contoso = withTenant()
-  let run: Awaited<ReturnType<typeof exchangeOf>>
-  beforeAll(async () => {
-    run = await exchangeOf(contoso.simulator)
-  })
   afterEach(async () => {
     await contoso.healthy()
     await contoso.modes({ placeLagSeconds: 0, newPlaceSeconds: 0, mailboxesAreLicensed: false })
@@ -128,7 +123,7 @@ describe('a mailbox request', () => {
       expect(await attempt(requestId)).toBeUndefined()
       const { status, address } = await read(requestId)
       expect(status).toBe('succeeded')
-      const { body } = await run('Get-Mailbox', { Filter: `EmailAddresses -eq 'smtp:${address}'` })
+      const { body } = await contoso.cmdlet('Get-Mailbox', { Filter: `EmailAddresses -eq 'smtp:${address}'` })
       expect(body.value).toMatchObject([{ CustomAttribute15: requestId }])
       const made = (await contoso.calls()).filter(({ operation }) => operation === 'exchange.new-mailbox')
       expect(made.filter(({ body: sent }) => JSON.stringify(sent).includes(`${address}"`))).toHaveLength(1)
@@ -186,7 +181,7 @@ describe('a mailbox request', () => {
       for (const part of detail.split(', ')) expect(admin).toContain(part)
       // All values were written: the room shows them once Exchange has caught up.
       await contoso.modes({ placeLagSeconds: 0 })
-      const { body } = await run('Get-Place', { Identity: request.address })
+      const { body } = await contoso.cmdlet('Get-Place', { Identity: request.address })
       expect(body.value).toMatchObject([{ City: 'Bern', Capacity: 12, Tags: ['Whiteboard'] }])
     })
 

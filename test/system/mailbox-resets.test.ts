@@ -4,7 +4,6 @@ import type { Request } from '../../src/core/index.ts'
 import { mulberry32 } from '../../src/simulator/control/faults.ts'
 import { actorOf, dana, kim, omar, withCore } from '../support/core.ts'
 import { withTenant } from '../support/simulated-tenant.ts'
-import { exchangeOf } from '../support/simulator.ts'
 
 /** Number of mailboxes: `RESETS=200` in npm run test:resets; a few in the suite. */
 const count = Number(process.env['RESETS'] ?? 24)
@@ -75,8 +74,8 @@ describe('mailboxes created over a connection that loses answers', () => {
       expect(ended.map(({ status, problem }) => problem ?? status)).toEqual(requestIds.map(() => 'succeeded'))
       // By then, lists show the last mailbox.
       await new Promise((resolve) => setTimeout(resolve, 400))
-      const run = await exchangeOf(contoso.simulator)
-      const found = async (cmdlet: string, parameters = {}) => rows.parse((await run(cmdlet, parameters)).body).value
+      const found = async (cmdlet: string, parameters = {}) =>
+        rows.parse((await contoso.cmdlet(cmdlet, parameters)).body).value
       const made = (await found('Get-Mailbox')).filter(({ Name }) => Name?.startsWith('lost-'))
       expect(made.map(({ Name }) => Name).sort()).toEqual(requestIds.map((_, number) => `lost-${number}`).sort())
       expect(made.map(({ CustomAttribute15 }) => CustomAttribute15).sort()).toEqual([...requestIds].sort())
