@@ -1,8 +1,9 @@
 import '../src/private-umask.ts'
 import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { loadSettingsFile } from '../src/settings-file.ts'
+import { installationOf, loadSettingsFile } from '../src/settings-file.ts'
 import { productHash, sample } from './build.ts'
 import recorded from './content.json' with { type: 'json' }
 import { contentNumber } from './version.ts'
@@ -12,7 +13,9 @@ import { writePackage } from './write.ts'
 function main(): void {
   loadSettingsFile()
   const { values } = parseArgs({ options: { sample: { type: 'boolean' }, published: { type: 'string' } } })
-  const folder = fileURLToPath(new URL('./build/', import.meta.url))
+  // The packages of two installations have one folder each, so that neither replaces the other.
+  const installation = installationOf(process.env['ENV_FILE'] ?? '')
+  const folder = join(fileURLToPath(new URL('./build/', import.meta.url)), installation)
   console.log(writePackage(values.sample ? sample : process.env, folder, values.published))
   recordContent()
 }

@@ -35,8 +35,8 @@ async function main(): Promise<void> {
   announce(app, playgrounds)
 }
 
-const whereSettingsAre =
-  '.env.example describes every setting. npm run setup creates what an organisation needs and writes .env (docs/setup.md).'
+const { ENV_FILE: named } = process.env
+const whereSettingsAre = `.env.example describes every setting. npm run setup${named ? ', with the options of its first run,' : ''} creates what an organisation needs and writes ${named || '.env'} (docs/setup.md).`
 
 /** Ends the process after an uncaught error. Node would print the error with the headers and values that libraries attach. */
 function endWithoutSecrets(config: Environment): void {

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { basename } from 'node:path'
 
 /**
  * Adds the settings of a file to the environment: of the file that `ENV_FILE` names, else of `.env` if it exists. A
@@ -16,4 +17,12 @@ export function loadSettingsFile(): void {
     const why = error instanceof Error ? error.message : String(error)
     throw new Error(`ENV_FILE is ${named}, but this file cannot be read: ${why}.`, { cause: error })
   }
+}
+
+const prefix = '.env.'
+
+/** Returns the name of the installation that a settings file names: `test` for `.env.test`, and `''` for other files. */
+export function installationOf(path: string): string {
+  const file = basename(path)
+  return file.startsWith(prefix) ? file.slice(prefix.length) : ''
 }

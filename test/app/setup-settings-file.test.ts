@@ -8,12 +8,22 @@ import { temporaryFolder } from '../support/simulator.ts'
 
 describe('the settings file', () => {
   it.each([
-    ['.env', 'templates.json'],
-    ['.env.test', 'templates-test.json'],
-    ['/etc/quartermaster/.env', '/etc/quartermaster/templates.json'],
-    ['trial.env', 'templates.json'],
-  ])('gives the files next to %s names of their own', async (path, beside) => {
-    expect((await openSettings(path)).beside('templates.json')).toBe(beside)
+    ['.env', '', 'templates.json'],
+    ['.env', 'test', 'templates.json'],
+    ['.env.test', 'test', 'templates-test.json'],
+    ['/etc/quartermaster/.env', '', '/etc/quartermaster/templates.json'],
+    ['trial.env', '', 'templates.json'],
+    ['trial.env', 'test', 'templates-test.json'],
+  ])('gives the files next to %s of instance "%s" names of their own', async (path, instance, beside) => {
+    expect((await openSettings(path, instance)).beside('templates.json')).toBe(beside)
+  })
+
+  it('tells changed settings from equal ones', async () => {
+    const path = join(await temporaryFolder(), '.env')
+    writeFileSync(path, 'MODE=production\nPORT=1\n')
+    const settings = await openSettings(path)
+    await settings.set({ MODE: 'production', PORT: '2' })
+    expect([settings.isNew('MODE'), settings.isNew('PORT')]).toEqual([false, true])
   })
 
   it('returns the written values and keeps every other line', () => {

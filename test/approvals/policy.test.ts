@@ -147,6 +147,8 @@ describe('the approvers of a stage', () => {
     const { valid, errors, approvals } = await alone.previewRequest(actorOf(kim), { body })
     expect([valid, approvals]).toEqual([false, []])
     expect(errors).toMatchObject([noApprover])
+    const wrong = await alone.previewRequest(actorOf(kim), { body: { ...body, displayName: '' } })
+    expect(wrong.errors).toMatchObject([{ pointer: '/displayName' }, noApprover])
   })
 
   it('are missing for an admin who simulates the template, also if the quota of the person is reached', async () => {

@@ -235,6 +235,15 @@ describe('npm run setup in an empty tenant', everything, () => {
   })
 })
 
+describe('a trial of local mode', everything, () => {
+  it('keeps its store apart from that of production', async () => {
+    const own = await installation(await emptyTenant())
+    writeFileSync(own.path, 'MODE=local\nDATA_DIR=data\n')
+    expect((await own.run()).exit).toBe(0)
+    expect(own.settings()).toMatchObject({ MODE: 'production', DATA_DIR: 'data/production' })
+  })
+})
+
 describe('the person who runs setup', everything, () => {
   it('may have the administrator role by a group', async () => {
     const tenant = await emptyTenant()
@@ -389,6 +398,7 @@ describe('setup at a terminal', everything, () => {
     [['--unknown'], '--unknown'],
     [['word'], 'word'],
     [['--instance', 'Not OK'], '--instance'],
+    [['--instance', 'example'], '--instance'],
     [['--secret-days', 'long'], '--secret-days'],
     [['--database-url', 'postgres://quartermaster:hush-hush@127.0.0.1/quartermaster'], 'DATABASE_URL'],
   ])('refuses the options %j', async (args, shown) => {

@@ -30,8 +30,14 @@ export interface Question {
   shownAs?(typed: string): string
 }
 
-/** The folder of the embedded database: the present one, or a new one that no local mode and no other installation has. */
-const folderOf = (settings: SettingsFile): string => settings.get('DATA_DIR') ?? `data/production${settings.suffix}`
+/**
+ * Returns the folder of the embedded database: the present one, or a new one that no local mode and no other installation
+ * has. In a file that was for local mode until this run, the folder contains simulated data.
+ */
+function folderOf(settings: SettingsFile): string {
+  const present = settings.isNew('MODE') ? undefined : settings.get('DATA_DIR')
+  return present ?? `data/production${settings.suffix}`
+}
 
 export const questions: readonly Question[] = [
   {

@@ -45,7 +45,7 @@ export async function setUp(
   terminal: Terminal,
   progress: Progress,
 ): Promise<void> {
-  const settings = await openSettings(options.envFile)
+  const settings = await openSettings(options.envFile, options.instance)
   const places = placesOf(environment, options, settings)
   const about: About = {
     what: texts.run.reads,

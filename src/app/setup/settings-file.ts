@@ -1,6 +1,7 @@
 import { lstat, open, readFile, realpath, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { parseEnv } from 'node:util'
+import { installationOf } from '../../settings-file.ts'
 
 /** The settings in `.env`. All other lines and comments stay unchanged. */
 export interface SettingsFile {
@@ -8,7 +9,7 @@ export interface SettingsFile {
   /** All settings, without empty ones. */
   values(): Readonly<Record<string, string>>
   get(name: string): string | undefined
-  /** Whether this run has written the setting. */
+  /** Whether this run has changed the setting. */
   isNew(name: string): boolean
   /** Writes settings to the file at once. */
   set(values: Readonly<Record<string, string>>): Promise<void>
@@ -17,19 +18,21 @@ export interface SettingsFile {
    * `templates-test.json`, so that several installations can share a folder.
    */
   beside(name: string): string
-  /** The part of other names that distinguishes this installation: `-test` for `.env.test`, else `''`. */
+  /** The part of other names that distinguishes this installation: `-test` for `.env.test`, `''` for `.env`. */
   readonly suffix: string
 }
 
 const heading = '# Written by npm run setup. .env.example describes every setting.\n'
 
-export async function openSettings(path: string): Promise<SettingsFile> {
+/** Opens a settings file. `instance` distinguishes the files next to it if its own name does not. */
+export async function openSettings(path: string, instance = ''): Promise<SettingsFile> {
   const read = () =>
     readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return undefined
       throw error
     })
-  const suffix = basename(path).startsWith('.env.') ? `-${basename(path).slice('.env.'.length)}` : ''
+  const own = installationOf(path) || (basename(path) === '.env' ? '' : instance)
+  const suffix = own && `-${own}`
   let text = (await read()) ?? ''
   const written = new Set<string>()
   const values = () => Object.fromEntries(Object.entries(parsed(text)).filter(([, value]) => value !== ''))
@@ -41,14 +44,15 @@ export async function openSettings(path: string): Promise<SettingsFile> {
     async set(changes) {
       // Another program may have changed the file meanwhile.
       text = (await read()) ?? text
+      const before = parsed(text)
       const next = withSettings(text === '' ? heading : text, changes)
       await writePrivate(path, next)
       text = next
-      for (const name of Object.keys(changes)) written.add(name)
+      for (const [name, value] of Object.entries(changes)) if (before[name] !== value) written.add(name)
     },
     beside(name) {
-      const own = name.replace(/(?=\.\w+$)/, suffix)
-      return dirname(path) === '.' ? own : join(dirname(path), own)
+      const file = name.replace(/(?=\.\w+$)/, suffix)
+      return dirname(path) === '.' ? file : join(dirname(path), file)
     },
     suffix,
   }

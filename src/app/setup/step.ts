@@ -25,8 +25,9 @@ export const namesOf = (instance: string): Names => ({
 /** The default file of settings of an installation. */
 export const settingsFileOf = (instance: string): string => (instance === '' ? '.env' : `.env.${instance}`)
 
-/** Instance names are part of keys, mail nicknames and names of files. */
-export const isInstance = (text: string): boolean => /^[a-z0-9]([a-z0-9-]{0,18}[a-z0-9])?$/.test(text)
+/** Instance names are part of keys, mail nicknames and names of files. `.env.example` is a file of the project. */
+export const isInstance = (text: string): boolean =>
+  /^[a-z0-9]([a-z0-9-]{0,18}[a-z0-9])?$/.test(text) && text !== 'example'
 
 /** The groups of changes, in their order. The administrator confirms each group as a whole. */
 export const groups = ['registrations', 'credentials', 'permissions', 'directory', 'teams', 'files'] as const

@@ -171,7 +171,9 @@ export function previewLines(
       const names = approvers.map(({ displayName }) => clean(displayName)).join(', ')
       return `  ${fill(texts.preview.approval, { stage, names: names || texts.show.nobody })}`
     }),
-    ...(approvals.length === 0 ? [`  ${texts.preview.noApproval}`] : []),
+    ...(approvals.length === 0 && !errors.some(({ code }) => code === 'no-approver')
+      ? [`  ${texts.preview.noApproval}`]
+      : []),
     ...similar.value.map(({ displayName }) => `  ${fill(texts.preview.similar, { name: clean(displayName) })}`),
     ...warnings.map(({ detail }) => `  ${fill(texts.preview.warning, { detail: clean(detail) })}`),
     ...faultLines(errors, nameOf),

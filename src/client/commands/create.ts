@@ -172,7 +172,9 @@ async function askAndSend(
   const people = peopleBySignInName(scope)
   const checks = { named: people, fault: (body: Body, path: string) => faultAt(scope, body, path) }
   const put = (question: Question, body: Body) => askQuestion(prompts, question, body, checks)
-  const nameOf: FieldNames = (pointer) => questions.find(({ path }) => isAt(pointer, path))?.label ?? asFlag(pointer)
+  // The person has chosen the template by its name.
+  const nameOf: FieldNames = (pointer) =>
+    pointer === '#/templateId' ? '' : (questions.find(({ path }) => isAt(pointer, path))?.label ?? asFlag(pointer))
   let body: Body = { templateId: template.id }
   for (const question of questions) body = await put(question, body)
   for (;;) {

@@ -51,7 +51,7 @@ import { chosenTemplate, evaluateMailbox } from './mailbox-plan.ts'
 import { type Evaluation, type Glimpse, isForMailboxPlan, type Plan, type RequestInquiry } from './plan.ts'
 import type { RequestPorts } from './ports.ts'
 import { evaluateSite } from './site-plan.ts'
-import { openFaults } from './template-rules.ts'
+import { noApprover, openFaults } from './template-rules.ts'
 
 /** The two types of resource in the API document. Each has its own endpoint. */
 export type Resource = 'site' | 'mailbox'
@@ -123,7 +123,9 @@ export const requestPreview = z.strictObject({
   templateId: z.uuid(),
   templateVersion: z.int(),
   names: foreseenNames.nullable().describe('null if the body has no name to derive them from.'),
-  approvals: z.array(foreseenStage).describe('The stages of the request with their current approvers.'),
+  approvals: z
+    .array(foreseenStage)
+    .describe('The stages of the request with their current approvers. Empty if `errors` contains `no-approver`.'),
   defaults: z.array(applied).describe('The values that the template sets.'),
   warnings: z.array(
     z.strictObject({
@@ -136,7 +138,7 @@ export const requestPreview = z.strictObject({
     value: similarResources.shape.resources,
     more: similarResources.shape.more,
   }),
-  errors: z.array(shownFault).describe('All faults that the call would return.'),
+  errors: z.array(shownFault).describe('All faults that the call would return, and `no-approver` next to them.'),
 })
 export type RequestPreview = Omit<z.output<typeof requestPreview>, 'errors' | 'warnings'> & {
   readonly errors: readonly Fault[]
@@ -168,10 +170,10 @@ export async function previewOf(
     actor.clientId === undefined ? similarCandidates(ports, sought) : [],
     openFaults(ports, settings, actor),
   ])
-  const faults = onePerPointer([...(evaluation.ok ? [] : evaluation.faults), ...open])
-  const preview = evaluation.ok
-    ? ofPlan(evaluation.plan, inquiry)
-    : await ofGlimpse(evaluation.glimpse, faults, inquiry)
+  const found = onePerPointer([...(evaluation.ok ? [] : evaluation.faults), ...open])
+  const preview = evaluation.ok ? ofPlan(evaluation.plan, inquiry) : await ofGlimpse(evaluation.glimpse, found, inquiry)
+  // A preview without stages would otherwise look like a request that needs no approval.
+  const faults = preview.nobodyApproves && !found.some(isNoApprover) ? [...found, noApprover()] : found
   const address = preview.names?.url ?? preview.names?.address
   const [outlook, similar] = await Promise.all([
     outlookOf(context, preview.foreseen),
@@ -209,6 +211,8 @@ export async function templateOf(inquiry: RequestInquiry, body: Record<string, u
   return 'template' in chosen ? chosen.template : refuseFields([chosen.fault])
 }
 
+const isNoApprover = ({ code }: Fault): boolean => code === 'no-approver'
+
 type Names = z.output<typeof foreseenNames>
 /** The result of a preview without the parts for the answer. */
 interface Findings {
@@ -242,7 +246,9 @@ async function ofGlimpse(
   const { ports, settings, actor, template, requestId } = inquiry
   const { details = {}, owners = [], applied = [], names, domain, aliasAddress } = glimpse ?? {}
   const policyOf = judgedBy(template, { details, applied, owners, name: names?.name, domain, aliasAddress })
-  const resolved = await asking(() => resolveApprovals({ ports, settings }, template.approval, actor, policyOf))
+  const resolved = faults.some(isNoApprover)
+    ? undefined
+    : await asking(() => resolveApprovals({ ports, settings }, template.approval, actor, policyOf))
   const foreseen: Foreseen = {
     requestId,
     template,
