@@ -22,7 +22,7 @@ import {
   openStageEntries,
   type Request,
   type RequestStep,
-  referenceOf,
+  statusFacts,
   transition,
   withOpenStage,
 } from '../requests/index.ts'
@@ -280,5 +280,3 @@ export function ended(request: Request): ProvisioningError {
   if (!withoutDecision.includes(request.status)) return alreadyDecided(request.approvals)
   return new ProvisioningError('already-ended', because('nothingToDecide', statusFacts(request)))
 }
-
-const statusFacts = (request: Request) => ({ reference: referenceOf(request), status: request.status })

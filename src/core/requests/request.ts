@@ -217,11 +217,17 @@ export const referenceOf = (request: Pick<Request, 'number'>): string => `REQ-${
 /** A typed reference; the number alone is enough. */
 export const referencePattern = /^(?:REQ-?|#)?\s*(\d{1,9})$/i
 
+/** Returns the facts of a refusal that names a request and its status. */
+export const statusFacts = (request: Pick<Request, 'number' | 'status'>) => ({
+  reference: referenceOf(request),
+  status: because('requestStatus', { status: request.status }),
+})
+
 /** Returns the request in another state. Throws `illegal-transition` if the move is not allowed. */
 export function transition(request: Request, to: RequestState, at: string): Request {
   const legal: readonly RequestState[] = transitions[request.status]
   if (!legal.includes(to)) {
-    const facts = { reference: referenceOf(request), status: request.status, to }
+    const facts = { ...statusFacts(request), to: because('requestStatus', { status: to }) }
     throw new ProvisioningError('illegal-transition', because('illegalTransition', facts))
   }
   return {

@@ -241,6 +241,7 @@ export type ReasonKey =
   | 'requestDiffers'
   | 'requestGone'
   | 'requestOlder'
+  | 'requestStatus'
   | 'requestUnknown'
   | 'resourceQuotaReached'
   | 'sayWhyOverridden'
