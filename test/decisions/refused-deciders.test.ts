@@ -64,6 +64,30 @@ describe('a rejected attempt to decide', () => {
     expect(await refused(handedOn.requestId)).toEqual([[dana.id, 'approve', 'not-an-approver']])
   })
 
+  it('does not count for the next stage if others decide the checked stage meanwhile', async () => {
+    const [first, second] = [randomUUID(), randomUUID()]
+    core.world.groups.set(first, [dana, omar])
+    core.world.groups.set(second, [dana, priya])
+    const stages = [first, second].map((group) => ({ approvers: [{ group }] }))
+    const { id: templateId } = await core.template({ approval: { stages } })
+    const body = { displayName: `Site ${randomUUID()}`, templateId }
+    const { requestId } = await core.provisioning.submitSite(actorOf(kim), { body })
+    core.world.groups.set(second, [priya])
+    let isFirst = true
+    const find: typeof core.ports.requests.find = async (id) => {
+      const found = await core.ports.requests.find(id)
+      if (isFirst) {
+        isFirst = false
+        await core.provisioning.approve(actorOf(omar), { requestId })
+      }
+      return found
+    }
+    const slow = core.with({ requests: { ...core.ports.requests, find } })
+    expect((await refusal(() => slow.approve(actorOf(dana), { requestId }))).code).toBe('already-decided')
+    const { status, approvals } = await core.provisioning.readRequest(admin, { requestId })
+    expect([status, approvals.map(({ decisions }) => decisions.length)]).toEqual(['pendingApproval', [1, 0]])
+  })
+
   it('is recorded with the id of an unknown person, and not for an unknown request', async () => {
     const { requestId } = await pendingRequest([{ user: dana.id }])
     const id = randomUUID()

@@ -66,7 +66,9 @@ async function whileMember(
   // Only a person who can decide learns about the address.
   const isEntitled = decidableBy(request, actor.id, at, lapsed)
   if (isEntitled) await check(request)
-  return decide(context, decision, { lapsed, away: later, stage, otherAdmins: others })
+  // Only this stage was checked. If others decide it meanwhile, the decision must not count for the next stage.
+  const checked = stage ?? openStage(request.approvals)?.stage
+  return decide(context, decision, { lapsed, away: later, stage: checked, otherAdmins: others })
 }
 
 /** Whether a person represents an approver of the open stage whose right has not lapsed. */
