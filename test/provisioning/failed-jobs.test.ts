@@ -235,6 +235,22 @@ describe('a request whose job became a dead letter', () => {
     },
   )
 
+  it('whose last attempt is aborted stays open, because the queue runs it again', async () => {
+    const request = await stored({ status: 'provisioning', steps: stepsUntil(2) })
+    const stopping = new AbortController()
+    const tenant = tenantWith({
+      async 'add-owners'() {
+        stopping.abort(new Error('the service stops'))
+        throw new Error('the call was cut off')
+      },
+    })
+    const run = { lastAttempt: true, signal: stopping.signal }
+    await expect(core.with({ tenant }).system.provision(request.requestId, run)).rejects.toThrow('cut off')
+    expect((await now(request)).status).toBe('provisioning')
+    await core.with({ tenant: tenantWith() }).system.provision(request.requestId, { lastAttempt: true, signal })
+    expect((await now(request)).status).toBe('succeeded')
+  })
+
   it('without a resource after all steps is retried, and fails with the last attempt', async () => {
     const request = await stored({ status: 'provisioning', steps: stepsUntil(6), progress: {} })
     const run = (lastAttempt: boolean) =>

@@ -146,7 +146,10 @@ function succeed(context: SystemContext<ProvisioningPorts>, requestId: string): 
   })
 }
 
-/** Records why a step stopped. Throws retryable errors to the queue; after other errors the request fails. */
+/**
+ * Records why a step stopped. Throws retryable errors to the queue; after other errors the request fails. After an abort it
+ * records nothing: the service stops, another process has the job, or its time is over. The queue decides what happens next.
+ */
 async function stopped(
   context: SystemContext<ProvisioningPorts>,
   requestId: string,
@@ -154,6 +157,7 @@ async function stopped(
   error: unknown,
   run: Run,
 ): Promise<void> {
+  if (run.signal.aborted) throw error
   const problem = await withSuggestion(context, requestId, problemOfError(error, step))
   const again = !run.lastAttempt && !(error instanceof TenantError && !error.retryable)
   await changeRequest(context, requestId, (request, at) => {
