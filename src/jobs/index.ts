@@ -78,7 +78,8 @@ const requestJobs = (core: Core): Job[] => [
         ? core.system.replayInterrupted(about.letterId)
         : core.system.retryInterrupted(about.requestId),
   }),
-  // Polls once whether the resource is visible. Each poll orders the next one until it is.
+  // Polls once whether the resource is visible. Each poll orders the next one until it is. The next poll replaces a failed
+  // one, and the watchdog a missing one, so a failure leaves no dead letter.
   defineJob({
     name: 'follow-up',
     payload: jobPayloads['follow-up'],
@@ -86,6 +87,7 @@ const requestJobs = (core: Core): Job[] => [
     retryDelaySeconds: 2,
     expireInSeconds: 60,
     concurrency: 8,
+    hasDeadLetters: false,
     handle: ({ requestId, look }) => core.system.pollDirectory(requestId, look),
   }),
   // Submits rows of a batch until it has to wait, and orders the next turn.

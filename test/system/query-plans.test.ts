@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { maxCounted, openStates } from '../../src/core/index.ts'
+import { createBoss } from '../../src/jobs/queue/boss.ts'
 import { jobRegistry } from '../../src/jobs/queue/define-job.ts'
 import { createQueue } from '../../src/jobs/queue/queue.ts'
+import { reclaim, requestsOf } from '../../src/jobs/queue/tables.ts'
 import { createStores, forgetOld, type Stores } from '../../src/store/index.ts'
 import { fillHistory, newest } from '../bench/history.ts'
 import { requestOf, stepsUntil } from '../support/card-requests.ts'
@@ -115,6 +117,7 @@ describe.each(engines)('with any number of requests, %s:', (engine) => {
   const behind = newest - stored + 500
   const overdue = {
     ...{ tenantId, queuedBefore: long, provisioningBefore: long, submittedBefore: long, createdBefore: long },
+    polledBefore: new Date(0),
     ...{ underWay: [], limit: 100 },
   }
   const ofTemplate = { tenantId, templateId: randomUUID(), but: [randomUUID()], most: 100 }
@@ -243,7 +246,7 @@ describe.each(engines)('with any number of requests, %s:', (engine) => {
     }
   })
 
-  it('the query for due jobs does not read finished jobs', async () => {
+  it('the queries for due jobs, the jobs of dead processes and the state of the queue do not read finished jobs', async () => {
     const recorded = recording(store.database)
     const queue = await createQueue(recorded.database, silent)
     await queue.start(jobRegistry(sleeperJob(async () => undefined)))
@@ -257,10 +260,19 @@ describe.each(engines)('with any number of requests, %s:', (engine) => {
       () => recorded.statements.findLast(({ sql }) => /select distinct name/.test(sql)),
       'a look',
     )
+    const before = recorded.statements.length
+    await queue.state()
+    await requestsOf(recorded.database, 'sleeper')
     await queue.stop(1)
-    const { scanned, rowsRead } = await explain(store.database, look)
-    expect(scanned).toEqual([])
-    expect(rowsRead).toBeLessThan(100)
+    await reclaim(recorded.database, createBoss(recorded.database, silent))
+    const own = /oldestSeconds|'requestId'|heartbeat_on|select id, name/
+    const statements = recorded.statements.slice(before).filter(({ sql }) => own.test(sql) && sql.includes('.job'))
+    expect(statements.length).toBeGreaterThanOrEqual(4)
+    for (const statement of [look, ...statements]) {
+      const { scanned, rowsRead } = await explain(store.database, statement)
+      expect([statement.sql, scanned]).toEqual([statement.sql, []])
+      expect(rowsRead).toBeLessThan(100)
+    }
   })
 })
 

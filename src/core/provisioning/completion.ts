@@ -43,14 +43,17 @@ export async function pollDirectory(
     await noteSighting(ports, request)
     return announce(context, requestId, 'poll', found.group.url)
   }
-  await changeRequest(context, requestId, (current, at) => {
-    if (!mayStillBeFound(current)) return undefined
-    const next = directoryPoll(current, poll + 1, settings, new Date(at))
-    const late = poll + 1 >= pollTimes(settings).fast.length && current.followUp.state !== 'late'
-    const followUp = late ? { state: 'late' as const } : current.followUp
-    const audit = late ? [entry({ ...current, updatedAt: at }, system, 'late')] : []
-    return { request: { ...current, followUp }, audit, jobs: next ? [next] : [] }
-  })
+  const next = directoryPoll(request, poll + 1, settings, ports.clock.now())
+  const jobs = next ? [next] : []
+  const isLate = poll + 1 >= pollTimes(settings).fast.length && request.followUp.state !== 'late'
+  // Most polls change nothing.
+  if (!isLate) await ports.jobs.enqueue(jobs)
+  else
+    await changeRequest(context, requestId, (current, at) => {
+      if (!mayStillBeFound(current) || current.followUp.state === 'late') return undefined
+      const audit = [entry({ ...current, updatedAt: at }, system, 'late')]
+      return { request: { ...current, followUp: { state: 'late' } }, audit, jobs }
+    })
   if (found.refusal) throw found.refusal
 }
 

@@ -1,7 +1,16 @@
 import { openStage } from '../approvals/index.ts'
 import { system } from '../audit/index.ts'
 import { attentionOf, auditExpiredDelegations, deadlines } from '../decisions/index.ts'
-import { type Change, changeRequest, directoryPoll, entry, type Request, withOpenStage } from '../requests/index.ts'
+import {
+  type Change,
+  changeRequest,
+  directoryPoll,
+  entry,
+  lastPoll,
+  pollsEndAfter,
+  type Request,
+  withOpenStage,
+} from '../requests/index.ts'
 import { type JobOrder, jobId, notifyAdminsOrder, type Settings, type SystemContext } from '../shared/index.ts'
 import type { ProvisioningPorts } from './completion.ts'
 
@@ -31,6 +40,7 @@ export async function watch(
     provisioningBefore: before(deadlines.provisioning),
     submittedBefore: before(deadlines.pendingApproval),
     createdBefore: before(polledSeconds),
+    polledBefore: before(pollsEndAfter(settings)),
     underWay,
     limit: maxOfARun,
   })
@@ -85,8 +95,11 @@ function overdueChange(request: Request, settings: Settings, at: string): Change
 function jobsAgain(request: Request, settings: Settings, at: string): JobOrder[] {
   const { requestId, status } = request
   if (status === 'pendingApproval') return []
+  // The last poll orders no other one: the next poll of this kind comes with the next run of the watchdog.
+  const single = directoryPoll(request, lastPoll(settings), settings)
+  if (status === 'succeeded')
+    return single ? [{ ...single, id: jobId('look', requestId, 'overdue', at), startAfter: new Date(at) }] : []
   const poll = directoryPoll(request, 0, settings)
-  if (status === 'succeeded') return poll ? [{ ...poll, id: jobId('look', requestId, 'overdue', at) }] : []
   const work: JobOrder = {
     name: 'provision',
     payload: { v: 1, requestId },

@@ -178,6 +178,14 @@ export function pollTimes({ followUp }: Pick<Settings, 'followUp'>): { fast: num
 /** The number of hourly polls after that. Then an admin has to act. */
 const hourlyPolls = 7 * 24
 
+/** Returns the number of a request's last poll. */
+export const lastPoll = (settings: Pick<Settings, 'followUp'>): number =>
+  pollTimes(settings).all.length - 1 + hourlyPolls
+
+/** Returns the seconds from the start of a request's polls to their end. */
+export const pollsEndAfter = (settings: Pick<Settings, 'followUp'>): number =>
+  (pollTimes(settings).all.at(-1) ?? 0) + hourlyPolls * 3600
+
 /**
  * If the resource is created this many seconds after queueing, the polls start again at that moment. The polls since queueing are
  * too far apart by then to notify people soon, or to measure the directory's delay (amber above 300 seconds).

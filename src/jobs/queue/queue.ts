@@ -9,6 +9,7 @@ import {
   DEAD_LETTER,
   dueAt,
   HEARTBEAT_SECONDS,
+  indexRunningJobs,
   type JobCounts,
   jobTable,
   LAST_RESORT_SECONDS,
@@ -85,6 +86,7 @@ export async function createQueue(store: QueueStore, log: QueueLog, telemetry?: 
 
   async function start(jobs: ReadonlyMap<string, Job>): Promise<number> {
     await createQueues(boss, store, jobs)
+    await indexRunningJobs(store)
     const left = await reclaim(store, boss)
     if (left.length > 0) log.info({ interrupted: left.length }, 'took over jobs of a dead process')
     workers.set(

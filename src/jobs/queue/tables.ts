@@ -35,6 +35,25 @@ export interface QueueState {
 /** Excludes pg-boss's internal queues and the dead letters. */
 const ours = `name <> '${DEAD_LETTER}' and name not like '\\_\\_pgboss%'`
 
+/** Waiting and running jobs, in the form of pg-boss's index of waiting jobs and of our index of running ones. */
+const open = `(state < 'active' and not blocked or state = 'active')`
+
+/**
+ * Creates an index of the running jobs, once. The table also has the completed jobs of a week, and pg-boss has no index for
+ * the search for jobs of dead processes, which runs every three seconds.
+ */
+export async function indexRunningJobs(store: QueueStore): Promise<void> {
+  const { schema } = store.queueConnection
+  const found = () =>
+    store.query(`select 1 from pg_indexes where schemaname = $1 and indexname = 'running_jobs'`, [schema])
+  if ((await found()).rows.length > 0) return
+  await store.transaction(async () => {
+    // Several replicas may start at the same time.
+    await store.query(`select pg_advisory_xact_lock(hashtext('running_jobs'))`)
+    await store.query(`create index if not exists running_jobs on ${jobTable(store)} (name) where state = 'active'`)
+  })
+}
+
 export async function countJobs(store: QueueStore): Promise<JobCounts[]> {
   const { schema } = store.queueConnection
   const { rows } = await store.query<JobCounts>(
@@ -51,7 +70,7 @@ export async function readQueueState(store: QueueStore): Promise<QueueState> {
     `select count(*) as waiting,
        coalesce(extract(epoch from now() - min(start_after) filter (where state < 'active' and start_after <= now())),
          0)::float8 as "oldestSeconds"
-     from ${jobTable(store)} where ${ours} and state <= 'active'`,
+     from ${jobTable(store)} where ${ours} and ${open}`,
   )
   return rows[0] ?? { waiting: 0, oldestSeconds: 0 }
 }
@@ -60,7 +79,7 @@ export async function readQueueState(store: QueueStore): Promise<QueueState> {
 export async function requestsOf(store: QueueStore, name: string): Promise<string[]> {
   const { rows } = await store.query<{ id: string }>(
     `select distinct data ->> 'requestId' as id from ${jobTable(store)}
-     where name = $1 and state <= 'active' and data ->> 'requestId' is not null`,
+     where name = $1 and ${open} and data ->> 'requestId' is not null`,
     [name],
   )
   return rows.map(({ id }) => id)

@@ -124,9 +124,18 @@ export function createRequestStore(database: Database): RequestStore {
       return rows[0]?.count ?? 0
     },
 
-    async overdue({ tenantId, queuedBefore, provisioningBefore, submittedBefore, createdBefore, underWay, limit }) {
+    async overdue({
+      tenantId,
+      queuedBefore,
+      provisioningBefore,
+      submittedBefore,
+      createdBefore,
+      polledBefore,
+      ...more
+    }) {
       const { rows } = await database.query<{ request_id: string; version: number }>(overdue, [
-        ...[tenantId, queuedBefore, provisioningBefore, submittedBefore, createdBefore, limit, underWay],
+        ...[tenantId, queuedBefore, provisioningBefore, submittedBefore, createdBefore, more.limit, more.underWay],
+        polledBefore,
       ])
       return rows.map(({ request_id, version }) => ({ requestId: request_id, version }))
     },
@@ -206,7 +215,8 @@ const overdue = `
       WHERE tenant_id = $1 AND status = 'provisioning' AND updated_at < $3
     UNION ALL SELECT version, request_id, number, submitted_at, '-infinity' FROM requests
       WHERE tenant_id = $1 AND status = 'pendingApproval' AND submitted_at < $4
-    UNION ALL SELECT version, request_id, number, updated_at, $5::timestamptz FROM requests
+    UNION ALL SELECT version, request_id, number, updated_at,
+        CASE WHEN (body ->> 'finishedAt')::timestamptz < $8 THEN '-infinity' ELSE $5::timestamptz END FROM requests
       WHERE tenant_id = $1 AND ${unannounced} AND updated_at < $5
   ) AS late
   WHERE NOT EXISTS (
