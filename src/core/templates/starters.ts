@@ -117,7 +117,7 @@ export const starters: readonly Starter[] = [
       },
       es: {
         name: 'Equipamiento',
-        description: 'Un proyector, un coche u otro equipo que se reserva con una invitación',
+        description: 'Un proyector, un coche u otro equipamiento que se reserva con una invitación',
       },
     },
     prefix: 'equipment-',
