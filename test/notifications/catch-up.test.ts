@@ -5,7 +5,7 @@ import type { CardJson } from '../../src/cards/index.ts'
 import type { JobPayload, Person, Request, SendResult } from '../../src/core/index.ts'
 import { requestOf, siteRoot, stageOf, stepsUntil } from '../support/card-requests.ts'
 import { textOf } from '../support/cards.ts'
-import { dana, kim, tenantId, withCore } from '../support/core.ts'
+import { dana, kim, priya, tenantId, withCore } from '../support/core.ts'
 
 describe('a person whose chat becomes known', () => {
   const core = withCore()
@@ -108,6 +108,22 @@ describe('a person whose chat becomes known', () => {
     expect(await ordered('tell')).toHaveLength(2)
     for (const order of await ordered('tell')) await system.deliverCard(outbox, order, 1)
     expect(sent).toHaveLength(1)
+  })
+
+  it('gets the ends of own requests, but no card about a request that they cancelled themselves', async () => {
+    const ended = (more: object) =>
+      stored({ requester: person, finishedAt: new Date().toISOString(), ...more } as Partial<Request>)
+    const rejected = await ended({ status: 'rejected' })
+    await ended({ status: 'cancelled', cancelledBy: person })
+    const byAdmin = await ended({ status: 'cancelled', cancelledBy: priya })
+    await catchUp()
+    expect((await ordered('notify')).map(({ requestId, card }) => [requestId, card])).toEqual(
+      expect.arrayContaining([
+        [rejected.requestId, 'outcome:rejected'],
+        [byAdmin.requestId, 'outcome:cancelled'],
+      ]),
+    )
+    expect(await ordered('notify')).toHaveLength(2)
   })
 
   it('gets all links of the last days', async () => {

@@ -161,6 +161,17 @@ describe.each(engines)('a request that ended long ago, %s', (engine) => {
     expect((await provisioning.listOwnRequests(actorOf(kim), { limit: 10 })).requests).toHaveLength(5)
   })
 
+  it('sends no card about its end again when its requester installs the app again', async () => {
+    const cardsOf = async (name: string) =>
+      (await core.orders(ids[name] ?? '')).filter(
+        (order) => order.name === 'notify' && order.payload['personId'] === kim.id,
+      )
+    const before = { reduced: await cardsOf('cancelled'), complete: await cardsOf('later') }
+    await provisioning.system.catchUp({ tenantId, id: kim.id })
+    expect(await cardsOf('cancelled')).toEqual(before.reduced)
+    expect((await cardsOf('later')).length).toBe(before.complete.length + 1)
+  })
+
   it('cannot be requested again: the click shows its status', async () => {
     for (const [name, again] of [
       ['rejected', 'draftFromRequest'],

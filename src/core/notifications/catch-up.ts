@@ -7,7 +7,6 @@ import {
   lateStep,
   notifyLate,
   notifyRequester,
-  outcomeCard,
   type Request,
   type SentCard,
 } from '../requests/index.ts'
@@ -20,7 +19,6 @@ import {
   type SystemContext,
 } from '../shared/index.ts'
 import { again } from './bundles.ts'
-import { isStillDue } from './deliver-card.ts'
 import type { NotificationPorts } from './ports.ts'
 
 /** The number of approval cards that come one by one. More decisions come as one list. */
@@ -66,14 +64,7 @@ export async function catchUp(
     ...ofBatches,
     ...batches.map(({ batchId }) => refreshBatchOrder(tenantId, batchId, ports.clock.now())),
     ...links.map((requestId) => notifyOrder(requestId, id, 'outcome:succeeded')),
-    ...single
-      .filter(
-        (request) =>
-          request.status !== 'succeeded' &&
-          isStillDue(request, outcomeCard(request)) &&
-          (request.finishedAt !== null || request.status === 'failed'),
-      )
-      .map(notifyRequester),
+    ...single.filter(hasEndCard).map(notifyRequester),
     ...single.filter(lateStep).flatMap((request) => notifyLate(request).slice(0, 1)),
   ]
   await ports.jobs.enqueue(again(orders))
@@ -90,6 +81,15 @@ export async function catchUp(
   if (late.length === 0 || !(await isAdminStill(context, id))) return
   await ports.jobs.enqueue(again(late.map((request) => notifyOrder(request.requestId, id, lateCard(request)))))
 }
+
+/**
+ * Whether the requester has to get a card about the end of a request: not about their own cancellation. A reduced request no longer
+ * has the records of its cards, so they would be sent twice. The links of created resources have a query of their own.
+ */
+const hasEndCard = ({ status, finishedAt, reducedAt, cancelledBy, requester }: Request): boolean =>
+  (status === 'failed' || (finishedAt !== null && status !== 'succeeded')) &&
+  reducedAt === undefined &&
+  cancelledBy?.id !== requester.id
 
 const idsOf = (requests: readonly Request[]): string[] => requests.map(({ requestId }) => requestId)
 const cardIn = (cards: readonly SentCard[], requestId: string, key: CardKey): SentCard | undefined =>
