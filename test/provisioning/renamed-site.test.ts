@@ -2,8 +2,9 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { reduced, viewOf, webhookBody, webhookOf } from '../../src/core/index.ts'
 import { viewerOf } from '../support/card-world.ts'
 import { textOf } from '../support/cards.ts'
-import { actorOf, asSite, kim, priya, tenantId, withCore } from '../support/core.ts'
+import { actorOf, asSite, dana, kim, priya, tenantId, withCore } from '../support/core.ts'
 import { cards } from '../support/english-cards.ts'
+import { named, refusal } from '../support/refusal.ts'
 import { withTenant } from '../support/simulated-tenant.ts'
 
 describe('a site that the tenant’s naming policy renamed', () => {
@@ -55,6 +56,25 @@ describe('a site that the tenant’s naming policy renamed', () => {
     expect((await requests.lastCreated(tenantId, { alias: 'GRPquay' }, other))?.requestId).toBe(requestId)
     expect((await requests.lastCreated(tenantId, { alias: 'grpquay' }, other))?.requestId).toBe(requestId)
     expect(await requests.lastCreated(tenantId, { alias: 'quay' }, other)).toBeUndefined()
+  })
+
+  it('keeps its new address from others, and not the requested one, after its details were removed', async () => {
+    const { requestId } = await created('Mole')
+    /** The core so many days later. */
+    const at = (days: number) => {
+      const clock = { now: () => new Date(Date.now() + days * 86_400_000) }
+      return core.with({ clock }, { retentionDays: 30, formerAddressDays: 90 })
+    }
+    // The first run only announces the removal.
+    for (const days of [40, 44]) await at(days).system.reduceOld(new AbortController().signal)
+    const left = asSite(await core.provisioning.readRequest(asKim, { requestId }))
+    expect(left.reducedAt).toBeDefined()
+    const { id: templateId } = await core.template({ kind: 'teamSite' })
+    const bodyOf = (alias: string) => ({ displayName: 'Other', templateId, alias })
+    const { faults } = await refusal(() => at(45).submitSite(actorOf(dana), { body: bodyOf('grpmole') }))
+    expect(named(faults)).toEqual(['/alias former-address'])
+    expect((await at(45).submitSite(actorOf(dana), { body: bodyOf('mole') })).status).toBe('queued')
+    expect(left.progress.createdAs).toMatchObject({ displayName: 'GRPmole', alias: 'GRPmole' })
   })
 
   it('shows nothing about names after its details were removed', async () => {

@@ -99,10 +99,14 @@ export function reduced(request: Request, at: string): Request {
     : { ...request, ...bare, ...bareSite(request) }
 }
 
-/** A site without its details. Its name becomes its address if it was created, else the reference. */
+/**
+ * A site without its details. Its name becomes its address if it was created, else the reference. The address that the tenant's
+ * own naming policy made stays, so that others do not get it too soon.
+ */
 function bareSite(request: Exclude<Request, { address: string }>) {
   const { alias, progress, requester } = request
   const isCreated = isAnyCreated(request)
+  const { createdAs } = progress
   const owners = request.owners.filter(({ id }) => id === requester.id)
   const details = { description: '', alias: '', owners: [], metadata: {}, labelId: '' }
   const displayName = (isCreated && alias) || referenceOf(request)
@@ -112,7 +116,7 @@ function bareSite(request: Exclude<Request, { address: string }>) {
     people: undefined,
     passedOver: undefined,
     alias: isCreated ? alias : '',
-    progress: isCreated ? { ...progress, createdAs: undefined } : {},
+    progress: isCreated ? { ...progress, createdAs: createdAs && { ...createdAs, displayName: createdAs.alias } } : {},
   }
 }
 
