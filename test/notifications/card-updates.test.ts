@@ -91,6 +91,28 @@ describe('the cards of a request', () => {
     expect(textOf(sentCards[1]?.card ?? {})).toContain('Cancelled')
   })
 
+  it('are updated by the next attempt of a job that was killed between the record of its card and the update', async () => {
+    const request = await stored({ status: 'pendingApproval', approvals: [stageOf(1, [dana])] })
+    const order = { requestId: request.requestId, personId: dana.id, card: 'approval:1' } as const
+    send = async () => {
+      await core.provisioning.cancelRequest(actorOf(kim), { requestId: request.requestId })
+      // The update that the change ordered runs before the card is recorded.
+      await refresh({ ...request, version: 2 }, 'all')
+      return { state: 'sent', activityId: 'with buttons' }
+    }
+    const killed = { ...core.ports.jobs, enqueue: () => Promise.reject(new Error('killed')) }
+    const first = core.with({ jobs: killed }).system.deliverCard(outbox, order, 1)
+    await expect(first).rejects.toThrow('killed')
+    expect(sentTo()).toEqual([['send', dana.id]])
+    const before = (await refreshes(request)).length
+    await core.provisioning.system.deliverCard(outbox, order, 2)
+    const ordered = (await refreshes(request)).slice(before)
+    expect(ordered.map(({ payload }) => payload)).toMatchObject([{ version: 2, cards: 'all', personId: dana.id }])
+    await core.provisioning.system.refreshCards(outbox, { ...request, version: 2, cards: 'all', personId: dana.id })
+    expect(sentTo().slice(1)).toEqual([['update', dana.id]])
+    expect(textOf(sentCards[1]?.card ?? {})).toContain('Cancelled')
+  })
+
   it('that were just sent are not updated to the same content', async () => {
     const request = await stored()
     await deliver(request, 'status')

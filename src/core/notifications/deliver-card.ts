@@ -51,6 +51,7 @@ export async function deliverCard(
   job?: string,
 ): Promise<void> {
   const { ports } = context
+  if (attempt > 1 && !('notice' in order)) await updateSent(context, order)
   const card = 'notice' in order ? noticeOf(context, order, job) : await cardOf(context, outbox, order, job)
   if (!card) return
   const isInsistent = card.installs || attempt < lastLookUp
@@ -255,6 +256,21 @@ async function arrived(context: SystemContext<NotificationPorts>, card: SentCard
   if (version !== shown.version) await ports.jobs.enqueue([{ name: 'refresh-cards', payload: order }])
   else if (all.some((one) => one.personId === personId && one.state === 'sent' && formOf(now, one, all) !== 'full'))
     await ports.jobs.enqueue([{ name: 'refresh-cards', payload: { ...order, personId } }])
+}
+
+/**
+ * Orders the update of a card that an earlier attempt has sent: its process may have been killed before `arrived` ordered it. One
+ * transaction for the record and the order would take longer than the record alone, and a card without a record is never updated.
+ */
+async function updateSent(
+  { ports }: SystemContext<NotificationPorts>,
+  { requestId, personId, card: key }: RequestCardOrder,
+): Promise<void> {
+  const sent = await ports.sentCards.find(requestId, personId, key)
+  const request = sent?.state === 'sent' ? await ports.requests.find(requestId) : undefined
+  if (!request) return
+  const payload = { v: 1, requestId, version: request.version, cards: 'all', personId } as const
+  await ports.jobs.enqueue([{ name: 'refresh-cards', payload }])
 }
 
 /**
