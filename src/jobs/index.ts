@@ -13,7 +13,7 @@ import {
   retryInterrupted,
 } from './queue/define-job.ts'
 import type { Turns } from './queue/queue.ts'
-import { deliverWebhookJob, type WebhookDeliveryScope } from './webhooks/deliver.ts'
+import { deliverWebhookJob, sendWaitingJob, type WebhookDeliveryScope } from './webhooks/deliver.ts'
 
 export { startHeartbeat } from './operations/heartbeat.ts'
 export { createQueue, prepareQueues, type Queue, startTurns } from './queue/queue.ts'
@@ -46,6 +46,7 @@ export const jobsOf = ({ core, outbox, healthWatcher, cleanUp, ...delivery }: Jo
     ...watchJobs(core, healthWatcher),
     ...dataJobs(core, cleanUp),
     deliverWebhookJob(delivery),
+    sendWaitingJob(delivery),
   )
 
 /** Whether a job was given up because its process was killed in each attempt. */

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach } from 'vitest'
 import { type Core, type Delivery, type JobOrder, type Ports, PutOff, type Template } from '../../src/core/index.ts'
-import { deliverWebhookJob } from '../../src/jobs/webhooks/deliver.ts'
+import { jobRegistry } from '../../src/jobs/queue/define-job.ts'
+import { deliverWebhookJob, sendWaitingJob } from '../../src/jobs/webhooks/deliver.ts'
 import type { PostWebhook, WebhookAnswer, WebhookPost } from '../../src/jobs/webhooks/post.ts'
 import { actorOf, type CoreFixture, priya, tenantId, withCore } from './core.ts'
 import { firstAttempt } from './job-scope.ts'
@@ -73,12 +74,14 @@ export function withWebhooks(): WebhookWorld {
     world.received.push({ ...delivery, seconds: world.time / 1000 })
     return (receivers.get(delivery.url) ?? (() => answers(204)))(delivery)
   }
-  const newProcess = () =>
-    deliverWebhookJob({
+  const newProcess = () => {
+    const scope = {
       ...{ ...core.ports, clock, work: core.database, jobs, post, ownSecret: secretOf(9) },
       ...{ random: () => world.random(), log: { warn: () => undefined, error: () => undefined } },
-    })
-  let job: ReturnType<typeof newProcess> | undefined
+    }
+    return jobRegistry(deliverWebhookJob(scope), sendWaitingJob(scope))
+  }
+  let present: ReturnType<typeof newProcess> | undefined
   const inOrder = () => orders.sort((one, other) => one.due - other.due)
 
   const world: WebhookWorld = {
@@ -134,16 +137,16 @@ export function withWebhooks(): WebhookWorld {
       const next = inOrder().shift()
       if (!next) throw new Error('no job waits')
       world.time = Math.max(world.time, next.due - start)
-      job ??= newProcess()
+      present ??= newProcess()
       try {
-        await job.run(firstAttempt(), next.order.payload)
+        await present.get(next.order.name)?.run(firstAttempt(), next.order.payload)
       } catch (error) {
         if (!(error instanceof PutOff)) throw error
         orders.push({ ...next, due: start + world.time + Math.max(500, error.putOffMilliseconds) })
       }
     },
     restart() {
-      job = newProcess()
+      present = newProcess()
     },
   }
   beforeEach(() => {

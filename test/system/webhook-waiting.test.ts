@@ -9,13 +9,14 @@ import { cardOf } from '../support/site-request.ts'
 import { until } from '../support/until.ts'
 import { startSubscriber } from '../support/webhook-subscriber.ts'
 
-const ways = ['in chat', 'by REST', 'by the command line', 'by itself'] as const
+const ways = ['in chat', 'by REST', 'by the command line', 'by itself', 'through an error'] as const
 type Way = (typeof ways)[number]
 const idOf: Record<Way, string> = {
   'in chat': 'a2b4c6d8-1e3f-4a5b-9c7d-000000000001',
   'by REST': 'a2b4c6d8-1e3f-4a5b-9c7d-000000000002',
   'by the command line': 'a2b4c6d8-1e3f-4a5b-9c7d-000000000003',
   'by itself': 'a2b4c6d8-1e3f-4a5b-9c7d-000000000004',
+  'through an error': 'a2b4c6d8-1e3f-4a5b-9c7d-000000000005',
 }
 const secret = `whsec_${Buffer.alloc(32, 6).toString('base64')}`
 
@@ -114,4 +115,21 @@ describe('deliveries that wait for a receiver are sent', () => {
     }))
 
   it('as soon as a newer delivery succeeds', () => arrives('by itself', () => ask('by itself', 'Third'), 1))
+
+  it('although the store fails just after it recorded the success of the newer one', async () => {
+    // A sequence also counts rolled-back updates.
+    await service.app.database.query(`
+      create sequence brought_forward;
+      create function fail_once() returns trigger language plpgsql as $$ begin
+        if nextval('brought_forward') = 1 then raise exception 'come again?'; end if;
+        return new;
+      end $$;
+      create trigger fail_once before update on deliveries for each row
+        when (new.body -> 'broughtForward' is distinct from old.body -> 'broughtForward')
+        execute function fail_once()`)
+    await arrives('through an error', () => ask('through an error', 'Third'), 1)
+    // The failed one, both again, and the reset of both when they are delivered.
+    const { rows } = await service.app.database.query('select last_value::int as updates from brought_forward')
+    expect(rows).toEqual([{ updates: 5 }])
+  })
 })

@@ -208,6 +208,8 @@ export const jobPayloads = {
   'erase-person': z.object({ v, tenantId: z.uuid(), personId: z.uuid(), by: z.uuid(), erasureId: z.uuid() }),
   /** One attempt to deliver one webhook. */
   'deliver-webhook': z.object({ v, deliveryId: z.uuid(), attempt: z.int().min(0) }),
+  /** Sends waiting deliveries of a receiver that has accepted one. `isHealthyAgain`: it failed before. */
+  'send-waiting': z.object({ v, tenantId: z.uuid(), templateId: z.uuid().nullable(), isHealthyAgain: z.boolean() }),
 } as const
 export type JobName = keyof typeof jobPayloads
 export type JobPayload<N extends JobName> = z.output<(typeof jobPayloads)[N]>

@@ -90,9 +90,7 @@ export function deliverWebhookJob(scope: WebhookDeliveryScope) {
         const at = scope.clock.now()
         const outcome = await attemptAt(scope, delivery, target, at, signal)
         const about = { deliveryId, attempt, fresh, endpoint }
-        const success = await scope.work.transaction(() => record(scope, about, { at, outcome }))
-        // After the commit, each of these deliveries is locked alone, so that no two attempts wait for each other.
-        if (success) await bringForwardAfterSuccess(scope, fresh, success)
+        await scope.work.transaction(() => record(scope, about, { at, outcome }))
       } finally {
         slot()
       }
@@ -100,6 +98,24 @@ export function deliverWebhookJob(scope: WebhookDeliveryScope) {
     onDeadLetter: ({ deliveryId }, { message }) => recordDeadLetter(scope, deliveryId, message),
   })
 }
+
+/**
+ * Defines the job that a success orders in its own transaction, so that no crash leaves the other deliveries of the
+ * receiver waiting. It locks each of them alone, so that no two attempts wait for each other. A second run finds them
+ * due and sends a few more, which does no harm.
+ */
+export const sendWaitingJob = (scope: WebhookDeliveryScope) =>
+  defineJob({
+    name: 'send-waiting',
+    payload: jobPayloads['send-waiting'],
+    retries: 8,
+    retryDelaySeconds: 2,
+    expireInSeconds: 60,
+    concurrency: 2,
+    async handle({ isHealthyAgain, ...receiver }) {
+      await bringForwardAfterSuccess(scope, receiver, { isHealthyAgain })
+    },
+  })
 
 /** Returns the template's present webhook, so that a changed address or secret is used at once. */
 async function targetOf(
@@ -125,16 +141,16 @@ async function attemptAt(
 
 /**
  * Records an attempt. Only the first record counts: two processes can make the same attempt if one only seemed dead.
- * Returns a value if other deliveries of the receiver may be sent now: after a success of a receiver that failed
- * before, or of a delivery that was brought forward.
+ * Orders other deliveries of the receiver after a success of a receiver that failed before, or of a delivery that was
+ * brought forward.
  */
 async function record(
   scope: WebhookDeliveryScope,
   about: { deliveryId: string; attempt: number; fresh: WebhookEndpoint; endpoint: WebhookEndpoint },
   attempt: { at: Date; outcome: AttemptOutcome },
-): Promise<{ readonly isHealthyAgain: boolean } | undefined> {
+): Promise<void> {
   const stored = await scope.deliveries.lock(about.deliveryId)
-  if (stored?.status !== 'pending' || stored.attempts > about.attempt) return undefined
+  if (stored?.status !== 'pending' || stored.attempts > about.attempt) return
   const delivery = { ...stored, url: about.fresh.url }
   const wasWell = about.endpoint.failingSince === null && about.endpoint.waitsUntil === null
   // A healthy receiver has nothing to store, so it is not locked.
@@ -143,10 +159,12 @@ async function record(
   const after = afterAttempt({ delivery, endpoint }, attempt, scope.clock.now(), scope.random ?? Math.random)
   await scope.deliveries.update(after.delivery)
   if (!isWell) await scope.endpoints.update(after.endpoint)
-  await scope.jobs.enqueue(ordersOf(after))
+  const { tenantId, templateId, disabledAt } = after.endpoint
+  const isTaken = attempt.outcome.ends === 'delivered' && disabledAt === null
+  const sendsWaiting = isTaken && (!wasWell || stored.broughtForward)
+  const payload = { v: 1, tenantId, templateId, isHealthyAgain: !wasWell } as const
+  await scope.jobs.enqueue([...ordersOf(after), ...(sendsWaiting ? [{ name: 'send-waiting', payload } as const] : [])])
   report(scope, after)
-  if (attempt.outcome.ends !== 'delivered' || after.endpoint.disabledAt !== null) return undefined
-  return wasWell && !stored.broughtForward ? undefined : { isHealthyAgain: !wasWell }
 }
 
 function ordersOf({ delivery, next, alert }: Aftermath): JobOrder[] {
