@@ -1,4 +1,5 @@
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -78,6 +79,35 @@ describe('a backup of the embedded store', () => {
     const old = await openDatabase({ dataDir: before })
     expect((await old.query('select * from old')).rows).toEqual([])
     await old.close()
+  })
+
+  it('is restored although an earlier restore was killed', async () => {
+    const target = newFolder()
+    await restoreStore(target, file, { replace: false })
+    // Killed before its second rename, and then between the second and the third.
+    cpSync(join(target, 'postgres'), join(target, 'postgres.restored'), { recursive: true })
+    await restoreStore(target, file, { replace: true })
+    renameSync(join(target, 'postgres'), join(target, 'postgres.restored'))
+    await expect(restoreStore(target, file, { replace: false })).rejects.toThrow('already contains a store')
+    await restoreStore(target, file, { replace: true })
+    expect(await reasons(target)).toHaveLength(2)
+    expect(readdirSync(target)).not.toContain('postgres.restored')
+  })
+
+  it('never becomes the store later, if its restore was killed before it replaced the old store', async () => {
+    const target = (await newStoreOptions('embedded')).dataDir
+    const ask = async (sql: string) => {
+      const database = await openDatabase({ dataDir: target })
+      const { rows } = await database.query(sql)
+      await database.close()
+      return rows
+    }
+    await ask('create table old (note text)')
+    cpSync(join(dataDir, 'postgres'), join(target, 'postgres.restored'), { recursive: true })
+    // The service goes on with the old store, until somebody moves it away to start afresh.
+    expect(await ask('select * from old')).toEqual([])
+    renameSync(join(target, 'postgres'), join(target, 'moved'))
+    expect(await ask(`select to_regclass('requests') as requests`)).toEqual([{ requests: null }])
   })
 
   it('is neither created nor restored while the service runs', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { link, open, readFile, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -7,7 +7,7 @@ import { PGlite } from '@electric-sql/pglite'
 import pg from 'pg'
 import { lockStore, makePrivate, StoreInUse } from './data-folder.ts'
 import { type Database, openDatabase } from './database.ts'
-import { replaceStore, syncFolder } from './durable-files.ts'
+import { finishRestore, isOccupied, replaceStore, syncFolder } from './durable-files.ts'
 import { openEmbedded } from './embedded.ts'
 
 /** The contents of a store, for operators. */
@@ -88,7 +88,8 @@ export async function restoreStore(
   const lock = await locked(home)
   const making = join(home, 'restoring')
   try {
-    const occupied = existsSync(folder) && readdirSync(folder).length > 0
+    finishRestore(folder)
+    const occupied = isOccupied(folder)
     if (occupied && !options.replace)
       throw new BackupError(
         `${home} already contains a store. Add --replace: the old store is kept next to the restored one.`,

@@ -122,7 +122,7 @@ const waiting = (folder: string): string => `${folder}.restored`
 
 /**
  * Replaces the store in `folder` by the store in `fresh`, and keeps the replaced files in `kept`. If the process dies
- * between the two renames, `folder` has no store: the next process that opens it finishes the replacement.
+ * meanwhile, {@link finishRestore} makes up for it.
  */
 export function replaceStore(folder: string, fresh: string, kept: string): void {
   const parent = dirname(folder)
@@ -136,9 +136,17 @@ export function replaceStore(folder: string, fresh: string, kept: string): void 
   syncFolder(parent)
 }
 
-/** Finishes a replacement of the store that a dead process started. The caller holds the store's lock. */
+/** Whether a folder exists and is not empty. */
+export const isOccupied = (folder: string): boolean => existsSync(folder) && readdirSync(folder).length > 0
+
+/**
+ * Ends a replacement of the store that a dead process started. Finishes it if `folder` has no store. Otherwise the old
+ * store is still in use and stays: the restored one is deleted, because later it would be stale, and its backup still
+ * exists. The caller holds the store's lock.
+ */
 export function finishRestore(folder: string): void {
-  if (existsSync(folder) || !existsSync(waiting(folder))) return
-  renameSync(waiting(folder), folder)
+  if (!existsSync(waiting(folder))) return
+  if (isOccupied(folder)) rmSync(waiting(folder), { recursive: true, force: true })
+  else renameSync(waiting(folder), folder)
   syncFolder(dirname(folder))
 }
