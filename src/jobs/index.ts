@@ -79,8 +79,7 @@ const requestJobs = (core: Core): Job[] => [
         ? core.system.replayInterrupted(about.letterId)
         : core.system.retryInterrupted(about.requestId),
   }),
-  // Polls once whether the resource is visible. Each poll orders the next one until it is. The next poll replaces a failed
-  // one, and the watchdog a missing one, so a failure leaves no dead letter.
+  // Polls once whether the resource is visible. Each poll orders the next one until it is.
   defineJob({
     name: 'follow-up',
     payload: jobPayloads['follow-up'],
@@ -88,8 +87,7 @@ const requestJobs = (core: Core): Job[] => [
     retryDelaySeconds: 2,
     expireInSeconds: 60,
     concurrency: 8,
-    hasDeadLetters: false,
-    handle: ({ requestId, look }) => core.system.pollDirectory(requestId, look),
+    handle: ({ requestId, look }, { lastAttempt }) => core.system.pollDirectory(requestId, look, lastAttempt),
   }),
   // Submits rows of a batch until it has to wait, and orders the next turn.
   defineJob({

@@ -18,14 +18,6 @@ describe('the settings file', () => {
     expect((await openSettings(path, instance)).beside('templates.json')).toBe(beside)
   })
 
-  it('tells changed settings from equal ones', async () => {
-    const path = join(await temporaryFolder(), '.env')
-    writeFileSync(path, 'MODE=production\nPORT=1\n')
-    const settings = await openSettings(path)
-    await settings.set({ MODE: 'production', PORT: '2' })
-    expect([settings.isNew('MODE'), settings.isNew('PORT')]).toEqual([false, true])
-  })
-
   it('returns the written values and keeps every other line', () => {
     const value = fc.string({ minLength: 1, maxLength: 40 }).filter((text) => !/[\r\n]/.test(text))
     const other = fc.constantFrom(

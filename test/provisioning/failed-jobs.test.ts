@@ -4,6 +4,7 @@ import {
   asWritten,
   type DeadLetter,
   type GivenUpJob,
+  JobLeft,
   provisioningRequest,
   type Request,
   type RequestForSite,
@@ -240,7 +241,7 @@ describe('a request whose job became a dead letter', () => {
     const stopping = new AbortController()
     const tenant = tenantWith({
       async 'add-owners'() {
-        stopping.abort(new Error('the service stops'))
+        stopping.abort(new JobLeft('the service stops'))
         throw new Error('the call was cut off')
       },
     })

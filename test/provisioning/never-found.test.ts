@@ -9,7 +9,7 @@ const finished = Date.parse('2026-11-20T10:00:00.000Z')
 const after = (milliseconds: number): Date => new Date(finished + milliseconds)
 const core = withCore()
 
-it('a site that the directory never shows is polled for a week, and then only once more', async () => {
+async function neverFound(): Promise<string> {
   const [requestId, finishedAt] = [randomUUID(), after(0).toISOString()]
   await core.ports.requests.insert(
     provisioningRequest.parse(
@@ -20,9 +20,14 @@ it('a site that the directory never shows is polled for a week, and then only on
       }),
     ),
   )
-  const at = (time: Date) => core.with({ clock: { now: () => time } }).system
-  const polls = async () => (await core.orders(requestId)).filter(({ name }) => name === 'follow-up')
+  return requestId
+}
+const at = (time: Date) => core.with({ clock: { now: () => time } }).system
+const pollsOf = async (requestId: string) => (await core.orders(requestId)).filter(({ name }) => name === 'follow-up')
 
+it('a site that the directory never shows is polled for a week', async () => {
+  const requestId = await neverFound()
+  const polls = () => pollsOf(requestId)
   for (const time of [day, day + 2 * 3_600_000]) await at(after(time)).watch([], [])
   const orders = await polls()
   expect(orders.map(({ startAfter }) => startAfter)).toEqual([after(day), after(day + 2 * 3_600_000)])
@@ -37,4 +42,10 @@ it('a site that the directory never shows is polled for a week, and then only on
 
   for (const days of [8, 9, 30]) await at(after(days * day)).watch([], [])
   expect(await polls()).toHaveLength(2)
+})
+
+it('a site that was not polled for a week is polled once', async () => {
+  const requestId = await neverFound()
+  for (const days of [9, 10]) await at(after(days * day)).watch([], [])
+  expect(await pollsOf(requestId)).toHaveLength(1)
 })

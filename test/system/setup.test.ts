@@ -238,9 +238,18 @@ describe('npm run setup in an empty tenant', everything, () => {
 describe('a trial of local mode', everything, () => {
   it('keeps its store apart from that of production', async () => {
     const own = await installation(await emptyTenant())
-    writeFileSync(own.path, 'MODE=local\nDATA_DIR=data\n')
+    writeFileSync(own.path, 'MODE=local\nDATA_DIR=data\nBASE_URL=https://quartermaster.contoso.example\n')
+    const unanswered = await own.run({ args: ['--yes'] })
+    expect([unanswered.exit, unanswered.text]).toEqual([1, expect.stringContaining('--database-url')])
     expect((await own.run()).exit).toBe(0)
     expect(own.settings()).toMatchObject({ MODE: 'production', DATA_DIR: 'data/production' })
+  })
+
+  it('is no reason to replace a folder that the administrator has set', async () => {
+    const own = await installation(await emptyTenant())
+    writeFileSync(own.path, 'DATA_DIR=data/ours\n')
+    expect((await own.run()).exit).toBe(0)
+    expect(own.settings()).toMatchObject({ MODE: 'production', DATA_DIR: 'data/ours' })
   })
 })
 

@@ -30,14 +30,8 @@ export interface Question {
   shownAs?(typed: string): string
 }
 
-/**
- * Returns the folder of the embedded database: the present one, or a new one that no local mode and no other installation
- * has. In a file that was for local mode until this run, the folder contains simulated data.
- */
-function folderOf(settings: SettingsFile): string {
-  const present = settings.isNew('MODE') ? undefined : settings.get('DATA_DIR')
-  return present ?? `data/production${settings.suffix}`
-}
+/** The folder of the embedded database: the present one, or a new one that no other installation has. */
+const folderOf = (settings: SettingsFile): string => settings.get('DATA_DIR') ?? `data/production${settings.suffix}`
 
 export const questions: readonly Question[] = [
   {
@@ -96,7 +90,10 @@ interface Asking {
 }
 
 const isAnswered = ({ settings: names }: Question, settings: SettingsFile): boolean =>
-  names.some((name) => settings.get(name) !== undefined)
+  names.some((name) => settings.get(name) !== undefined && !(name === 'DATA_DIR' && isOfTrial(settings)))
+
+/** Whether the file was for a trial of local mode. Its DATA_DIR contains simulated data, which production must not use. */
+const isOfTrial = (settings: SettingsFile): boolean => settings.get('MODE') === 'local'
 
 /** An answer that needs no question. */
 export interface PresetAnswer {
@@ -132,7 +129,8 @@ export const openQuestions = (settings: SettingsFile, preset: Asking['preset']):
 
 /** Collects all answers, and asks the missing questions. Writes each answer at once. Returns whether any is new. */
 export async function answerQuestions({ settings, facts, preset, ask }: Asking): Promise<boolean> {
-  let isNew = false
+  let isNew = isOfTrial(settings)
+  if (isNew) await settings.set({ MODE: 'production', ...(settings.get('DATA_DIR') && { DATA_DIR: '' }) })
   for (const question of questions) {
     const known = preset(question)
     if (known === undefined && isAnswered(question, settings)) continue

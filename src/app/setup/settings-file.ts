@@ -9,7 +9,7 @@ export interface SettingsFile {
   /** All settings, without empty ones. */
   values(): Readonly<Record<string, string>>
   get(name: string): string | undefined
-  /** Whether this run has changed the setting. */
+  /** Whether this run has written the setting. */
   isNew(name: string): boolean
   /** Writes settings to the file at once. */
   set(values: Readonly<Record<string, string>>): Promise<void>
@@ -44,11 +44,10 @@ export async function openSettings(path: string, instance = ''): Promise<Setting
     async set(changes) {
       // Another program may have changed the file meanwhile.
       text = (await read()) ?? text
-      const before = parsed(text)
       const next = withSettings(text === '' ? heading : text, changes)
       await writePrivate(path, next)
       text = next
-      for (const [name, value] of Object.entries(changes)) if (before[name] !== value) written.add(name)
+      for (const name of Object.keys(changes)) written.add(name)
     },
     beside(name) {
       const file = name.replace(/(?=\.\w+$)/, suffix)

@@ -17,6 +17,7 @@ import {
   isForMailbox,
   jobsOfOpenStage,
   jobsOfQueued,
+  lastPoll,
   notifyAdminsOfOutcome,
   notifyRequester,
   openStageEntries,
@@ -179,8 +180,9 @@ function restartJob(request: Request, settings: Settings, at: string): JobOrder 
   // Several clicks within a minute order one job.
   const id = jobId('restart', requestId, at.slice(0, 16))
   if (status === 'queued' || status === 'provisioning') return { name: 'provision', payload: { v: 1, requestId }, id }
-  const poll = status === 'succeeded' ? directoryPoll(request, 0, settings) : undefined
-  return poll && { ...poll, id }
+  // The last poll orders no other one. The polls that are due continue anyway.
+  const poll = status === 'succeeded' ? directoryPoll(request, lastPoll(settings), settings) : undefined
+  return poll && { ...poll, id, startAfter: new Date(at) }
 }
 
 /** A step without its start time, so that its time limit begins again. */

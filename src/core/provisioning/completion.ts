@@ -26,12 +26,14 @@ export async function completeByWebhook(
 /**
  * Polls whether the resource is visible: for a site, whether the directory has its group; for a mailbox, which has no
  * group, the state of its request. If it is not visible, orders the next poll. `poll` counts from 0. After the fast
- * polls the request is late.
+ * polls the request is late. Throws an error of the directory that may end, so that the queue repeats the poll, except in
+ * the `lastAttempt`.
  */
 export async function pollDirectory(
   context: SystemContext<ProvisioningPorts>,
   requestId: string,
   poll: number,
+  lastAttempt = false,
 ): Promise<void> {
   const { ports, settings } = context
   const request = await ports.requests.find(requestId)
@@ -54,7 +56,8 @@ export async function pollDirectory(
       const audit = [entry({ ...current, updatedAt: at }, system, 'late')]
       return { request: { ...current, followUp: { state: 'late' } }, audit, jobs }
     })
-  if (found.refusal) throw found.refusal
+  // The next poll is ordered. So an outage leaves no dead letters.
+  if (found.refusal?.retryable && !lastAttempt) throw found.refusal
 }
 
 /**

@@ -26,6 +26,7 @@ import {
 import {
   asWritten,
   because,
+  hasLeft,
   type JobOrder,
   jobId,
   ProvisioningError,
@@ -100,7 +101,8 @@ async function runStep(
   if (!started || isOver(started, name)) return started
   await refuseName(context, started, name)
   const result = await runTenantStep(ports, started, name, signal).catch((error: unknown) => {
-    if (lastAttempt && name === 'wait-for-site' && error instanceof TenantError && error.retryable) return outage(error)
+    const isFinal = lastAttempt && !hasLeft(signal)
+    if (isFinal && name === 'wait-for-site' && error instanceof TenantError && error.retryable) return outage(error)
     throw error
   })
   if (!result.done) return deferStep(context, started, name, result)
@@ -147,8 +149,8 @@ function succeed(context: SystemContext<ProvisioningPorts>, requestId: string): 
 }
 
 /**
- * Records why a step stopped. Throws retryable errors to the queue; after other errors the request fails. After an abort it
- * records nothing: the service stops, another process has the job, or its time is over. The queue decides what happens next.
+ * Records why a step stopped. Throws retryable errors to the queue; after other errors the request fails. Records nothing if
+ * this process has to leave the job, because the job runs again.
  */
 async function stopped(
   context: SystemContext<ProvisioningPorts>,
@@ -157,7 +159,7 @@ async function stopped(
   error: unknown,
   run: Run,
 ): Promise<void> {
-  if (run.signal.aborted) throw error
+  if (hasLeft(run.signal)) throw error
   const problem = await withSuggestion(context, requestId, problemOfError(error, step))
   const again = !run.lastAttempt && !(error instanceof TenantError && !error.retryable)
   await changeRequest(context, requestId, (request, at) => {

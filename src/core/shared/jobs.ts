@@ -270,3 +270,11 @@ export function checkBatchOrder(tenantId: string, batchId: string, now: Date): J
   const payload = { v: 1, tenantId, batchId, isCheck: true } as const
   return { name: 'refresh-batch', payload, id: jobId('check-batch', batchId, pause), startAfter }
 }
+
+/**
+ * The reason of an aborted signal if this process has to leave the job: the service stops, or another process has taken the
+ * job over. The job runs again, so its handler records no failure.
+ */
+export class JobLeft extends Error {}
+
+export const hasLeft = ({ aborted, reason }: AbortSignal): boolean => aborted && reason instanceof JobLeft

@@ -11,6 +11,7 @@ export interface QueueStore {
   query<Row>(sql: string, values?: readonly unknown[]): Promise<{ rows: Row[] }>
   transaction<T>(work: () => Promise<T>): Promise<T>
   outside<T>(work: () => T): T
+  patiently<T>(work: () => Promise<T>): Promise<T>
   giveWay(): Promise<void>
 }
 

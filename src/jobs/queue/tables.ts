@@ -47,11 +47,13 @@ export async function indexRunningJobs(store: QueueStore): Promise<void> {
   const found = () =>
     store.query(`select 1 from pg_indexes where schemaname = $1 and indexname = 'running_jobs'`, [schema])
   if ((await found()).rows.length > 0) return
-  await store.transaction(async () => {
-    // Several replicas may start at the same time.
-    await store.query(`select pg_advisory_xact_lock(hashtext('running_jobs'))`)
-    await store.query(`create index if not exists running_jobs on ${jobTable(store)} (name) where state = 'active'`)
-  })
+  // A large table takes longer than the usual time-outs, and so does waiting for another replica that starts too.
+  await store.patiently(() =>
+    store.transaction(async () => {
+      await store.query(`select pg_advisory_xact_lock(hashtext('running_jobs'))`)
+      await store.query(`create index if not exists running_jobs on ${jobTable(store)} (name) where state = 'active'`)
+    }),
+  )
 }
 
 export async function countJobs(store: QueueStore): Promise<JobCounts[]> {

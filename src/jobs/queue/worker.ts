@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { JobResult, JobWithMetadata, PgBoss } from 'pg-boss'
+import { JobLeft } from '../../core/index.ts'
 import type { ClaimedJob } from './attempt.ts'
 import { ambientConnection, type QueueStore } from './boss.ts'
 import { failureOf } from './define-job.ts'
@@ -166,7 +167,7 @@ export function createWorker(boss: PgBoss, store: QueueStore, work: Work): Worke
     const claims = held.map(([claimed]) => claimed)
     const ours = await keepAlive(store, name, claims)
     for (const [{ id }, { controller }] of held)
-      if (!ours.has(id)) controller.abort(new Error('another process has taken the job over'))
+      if (!ours.has(id)) controller.abort(new JobLeft('another process has taken the job over'))
   }
 
   return {
@@ -182,7 +183,7 @@ export function createWorker(boss: PgBoss, store: QueueStore, work: Work): Worke
       await Promise.all([...busy.values()].map(({ ended }) => ended))
     },
     abort() {
-      for (const { controller } of busy.values()) controller.abort(new Error('the service stops'))
+      for (const { controller } of busy.values()) controller.abort(new JobLeft('the service stops'))
     },
   }
 }
