@@ -107,7 +107,9 @@ export function adminDeliveriesView(
 function aboutOf(delivery: Delivery) {
   const event = strings.webhooks.event[delivery.type]
   const reference = outlineOf(delivery)?.reference ?? ''
-  return { title: format(strings.webhooks.show, { event, reference }), event, reference }
+  // The body of another version may not be readable.
+  const title = reference === '' ? event : format(strings.webhooks.show, { event, reference })
+  return { title, event, reference }
 }
 
 function triesOf({ attempts, lastStatus }: Delivery): string {
