@@ -40,7 +40,7 @@ interface OverdueQuery {
   readonly submittedBefore: Date
   /** Created but not announced. */
   readonly createdBefore: Date
-  /** Of those that were created before this time, the last poll is over. So each is returned only if none was recorded. */
+  /** Requests that were created before this time have no polls any more. Each is returned only if it never was overdue. */
   readonly polledBefore: Date
   /** Ids of queued requests that are not overdue: their job is under way. */
   readonly underWay: readonly string[]
