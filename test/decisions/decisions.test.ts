@@ -55,7 +55,7 @@ describe('a request', () => {
       }),
     )
     await core.ports.reservations.reserve(tenantId, [request.alias], request.requestId)
-    return (await core.ports.requests.insert(request)) ?? request
+    return core.ports.requests.insert(request)
   }
 
   it.each(requestStates.flatMap((state) => (Object.keys(verbs) as Verb[]).map((verb) => [state, verb] as const)))(

@@ -79,6 +79,54 @@ describe.each(engines)('many submissions at once, %s', (engine) => {
   })
 })
 
+describe('submissions at once on a server', () => {
+  const core = withCore('server')
+  const body = (templateId: string, displayName: string) => ({ body: { templateId, displayName } })
+  /** A submission whose jobs wait for the returned function. */
+  function slow(settings = {}) {
+    const [waiting, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const enqueue: Ports['jobs']['enqueue'] = async (orders) => {
+      waiting.resolve()
+      await released.promise
+      await core.ports.jobs.enqueue(orders)
+    }
+    const { submitSite } = core.with({ jobs: { ...core.ports.jobs, enqueue } }, settings)
+    return { submitSite, isWaiting: waiting.promise, release: released.resolve }
+  }
+
+  it('do not wait for the processor of another one', async () => {
+    const { id: templateId } = await core.template()
+    const { submitSite, isWaiting, release } = slow()
+    const ofKim = submitSite(asKim, body(templateId, 'Slow one'))
+    await isWaiting
+    const ofDana = await core.provisioning.submitSite(actorOf(dana), body(templateId, 'Quick one'))
+    release()
+    expect((await ofKim).number).toBe(ofDana.number + 1)
+  })
+
+  it('wait for another one that counts for the same limit', async () => {
+    const { id: templateId } = await core.template()
+    const limit = { openRequestsPerPerson: 1 }
+    const { submitSite, isWaiting, release } = slow(limit)
+    const first = submitSite(actorOf(omar), body(templateId, 'First of one'))
+    await isWaiting
+    const second = refusal(() => core.with({}, limit).submitSite(actorOf(omar), body(templateId, 'Second of one')))
+    const wide = core.with({}, { openRequestsPerPerson: 25 })
+    const other = await wide.submitSite(actorOf(dana), body(templateId, 'One of another person'))
+    release()
+    expect((await second).code).toBe('too-many-open-requests')
+    expect((await first).number).toBe(other.number + 1)
+  })
+
+  it('with one id at the limit: both return the request', async () => {
+    const { id: templateId } = await core.template({ approval: { stages: [{ approvers: [{ user: dana.id }] }] } })
+    const limited = core.with({}, { openRequestsPerPerson: 1 })
+    const order = { ...body(templateId, 'Sent twice'), requestId: randomUUID() }
+    const made = await Promise.all([1, 2, 3].map(() => limited.submitSite(actorOf(priya), order)))
+    expect(new Set(made.map(({ number }) => number)).size).toBe(1)
+  })
+})
+
 /** Each write of a submission, followed by a failure. */
 const writes = {
   'the name': (ports) => ({ reservations: { ...ports.reservations, reserve: after(ports.reservations.reserve) } }),

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import {
+  AlreadySubmitted,
   provisioningRequest,
   type Request,
   type RequestForSite,
@@ -40,7 +41,7 @@ describe.each(engines)('stored requests, %s', (engine) => {
 
   it('with the same id are stored once', async () => {
     const request = await insert()
-    expect(await stores.requests.insert({ ...request, reason: 'Again' })).toBeUndefined()
+    await expect(stores.requests.insert({ ...request, reason: 'Again' })).rejects.toBeInstanceOf(AlreadySubmitted)
     expect(await stores.requests.find(request.requestId)).toEqual(request)
   })
 

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { rollBack, Transaction } from '../../src/store/database/transaction.ts'
 import { createTurns } from '../../src/store/database/turns.ts'
-import { withDatabase } from '../support/database.ts'
+import { engines, withDatabase } from '../support/database.ts'
 
 describe('a transaction whose begin is refused', () => {
   /** Returns a connection on which only `begin` and `rollback` are expected, and the list of its statements. */
@@ -24,6 +24,7 @@ describe('a transaction whose begin is refused', () => {
     const ended = transaction.run(async () => {
       await setImmediate()
       await transaction.query('insert into facts (id) values (1)')
+      return () => expect.unreachable('there is no transaction')
     })
     await expect(ended).rejects.toBe(refusal)
     expect(sent).toEqual(['begin'])
@@ -35,6 +36,102 @@ describe('a transaction whose begin is refused', () => {
     await expect(new Transaction(client).run(work)).rejects.toBe(refusal)
     await rollBack(client)
     expect(sent).toEqual(['begin', 'rollback'])
+  })
+})
+
+describe.each(engines)('the last statement of a transaction, %s', (engine) => {
+  const store = withDatabase(engine, { migrated: false })
+  const add = async (id: number) =>
+    (await store.database.query('insert into facts values ($1) returning id', [id])).rows
+  const stored = async () => (await store.database.query('select id from facts order by id')).rows.map(({ id }) => id)
+
+  beforeAll(async () => {
+    await store.database.query('create table facts (id bigint primary key)')
+  })
+
+  it('is stored with the others, and its result returned', async () => {
+    const result = await store.database.endingWith(async () => {
+      await add(1)
+      return () => add(2)
+    })
+    expect(result).toEqual([{ id: 2 }])
+    expect(await stored()).toEqual([1, 2])
+  })
+
+  it('rolls everything back if PostgreSQL refuses it, and tells why', async () => {
+    const ended = store.database.endingWith(async () => {
+      await add(3)
+      return () => add(1)
+    })
+    await expect(ended).rejects.toMatchObject({ constraint: 'facts_pkey' })
+    expect(await stored()).toEqual([1, 2])
+  })
+
+  it('rolls everything back if it cannot be sent', async () => {
+    const circle: Record<string, unknown> = {}
+    circle['again'] = circle
+    const ended = store.database.endingWith(async () => {
+      await add(3)
+      return () => store.database.query('select $1::jsonb', [circle])
+    })
+    await expect(ended).rejects.toThrow('circular')
+    expect(await stored()).toEqual([1, 2])
+  })
+
+  it('fails the surrounding transaction with it', async () => {
+    const ended = store.database.transaction(async () => {
+      await add(3)
+      await store.database.endingWith(async () => () => add(1)).catch(() => undefined)
+    })
+    await expect(ended).rejects.toThrow()
+    expect(await stored()).toEqual([1, 2])
+  })
+})
+
+describe('the last statement on a server', () => {
+  it('leaves together with the commit, so that others wait only for PostgreSQL', async () => {
+    const sent: string[] = []
+    const answers: (() => void)[] = []
+    const query = ({ text = 'commit' }: { text?: string }) => {
+      sent.push(text)
+      const result = { command: text.toUpperCase(), rows: [], rowCount: 0 }
+      return new Promise((resolve) => answers.push(() => resolve(result)))
+    }
+    const transaction = new Transaction({ pipeline: true, query } as unknown as pg.PoolClient)
+    const ended = transaction.run(async () => () => transaction.query('select last'))
+    await setImmediate()
+    for (const answer of answers.splice(0)) answer()
+    await setImmediate()
+    expect(sent).toEqual(['begin', 'select last', 'commit'])
+    for (const answer of answers.splice(0)) answer()
+    await ended
+  })
+})
+
+describe('locks on a server', () => {
+  const store = withDatabase('server', { migrated: false })
+
+  it('are held until the end of the transaction, in one order', async () => {
+    const held: string[] = []
+    const first = Promise.withResolvers<void>()
+    const take = (name: string, locks: readonly string[], until?: Promise<void>) =>
+      store.database.transaction(async () => {
+        await store.database.hold(locks)
+        held.push(name)
+        await until
+      })
+    const one = take('one', ['person', 'template'], first.promise)
+    await expect.poll(() => held).toEqual(['one'])
+    const two = take('two', ['template', 'person'])
+    await take('other', ['another person'])
+    expect(held).toEqual(['one', 'other'])
+    first.resolve()
+    await Promise.all([one, two])
+    expect(held).toEqual(['one', 'other', 'two'])
+  })
+
+  it('need a transaction', async () => {
+    await expect(store.database.hold(['person'])).rejects.toThrow('transaction')
   })
 })
 

@@ -172,7 +172,7 @@ export function withAccessWorld() {
         ...{ requester: kim, owners: [kim], approvals: stages(), submittedAt: at, updatedAt: at, queuedAt: at },
         ...{ alias: `merger-${randomUUID()}`, details: { displayName: `${secret} ${status}` } },
       })
-      return (await core.ports.requests.insert(request)) ?? request
+      return core.ports.requests.insert(request)
     },
     find: (requestId: string) => core.ports.requests.find(requestId),
     /** Creates a dead letter for the request. */

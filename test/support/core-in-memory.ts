@@ -47,6 +47,9 @@ export function storeInMemory(): Pick<
     lost,
     put: (request) => void requests.set(request.requestId, request),
     work: {
+      // Only submissions lock and end with a statement.
+      hold: unexpected('a lock'),
+      endingWith: unexpected('a last statement'),
       async transaction(work) {
         if (changed) return work()
         changed = new Map()

@@ -213,6 +213,7 @@ function untilClosed(database: Database): Database {
     query: async (...statement) => open().query(...statement),
     read: async (...statement) => open().read(...statement),
     transaction: async (work) => open().transaction(work),
+    endingWith: async (work) => open().endingWith(work),
     ping: async () => open().ping(),
     close: async () => {
       isClosed = true

@@ -47,12 +47,15 @@ interface OverdueQuery {
   readonly limit: number
 }
 
+/** Another call has just submitted a request with the same id. */
+export class AlreadySubmitted extends Error {}
+
 export interface RequestStore {
   /**
-   * Stores a new request with the tenant's next number and returns it; undefined if the id exists: the same draft was submitted
-   * before. From this call to the end of the transaction, the tenant's other submissions wait.
+   * Stores a new request with the tenant's next number and returns it. Throws {@link AlreadySubmitted} if the id exists. The
+   * tenant's other submissions wait until the transaction ends, so it must be the last statement (`work.endingWith`).
    */
-  insert<R extends Request>(request: R): Promise<R | undefined>
+  insert<R extends Request>(request: R): Promise<R>
   find(requestId: string): Promise<Request | undefined>
   findByNumber(tenantId: string, number: number): Promise<Request | undefined>
   /** Reads a request and locks it until the transaction ends. */

@@ -28,12 +28,12 @@ import {
 } from './change.ts'
 import { mailboxOf } from './mailbox-plan.ts'
 import { isForMailboxPlan, type Plan } from './plan.ts'
-import type { RequestPorts, SentCard } from './ports.ts'
+import { AlreadySubmitted, type RequestPorts, type SentCard } from './ports.ts'
 import { evaluate, namedTemplate, type Resource } from './preview.ts'
 import { fingerprintOf, refuseRepeat } from './repeats.ts'
 import { type BasedOn, type DraftBasis, type Request, transition } from './request.ts'
 import { siteOf } from './site-plan.ts'
-import { quotaFaults, tooManyOpen } from './template-rules.ts'
+import { openFaults, quotaFaults } from './template-rules.ts'
 
 interface Submission {
   /** The id of the new request. A second submission with the same id returns the same request. */
@@ -87,7 +87,7 @@ export async function submit(context: Context<RequestPorts>, submission: Submiss
     const wish = { ...plan, reason: reasonFor(plan, submission) }
     const basedOn = await comparedWithBasis(context, submission.basedOn, wish)
     try {
-      return await ports.work.transaction(() => store(context, submission, plan, basedOn))
+      return await ports.work.endingWith(() => store(context, submission, plan, basedOn))
     } catch (error) {
       if (error instanceof AlreadySubmitted) return existing(context, requestId)
       if (!(error instanceof NameLost)) throw error
@@ -132,16 +132,16 @@ class NameLost extends Error {
   }
 }
 
-/** Thrown inside the transaction: another call has just submitted the same id. */
-class AlreadySubmitted extends Error {}
-
-/** Stores the request of a plan. Throws {@link NameLost} or {@link AlreadySubmitted} to roll back. */
+/**
+ * Writes everything about the request of a plan, and returns the function that stores the request itself. Throws {@link NameLost}
+ * to roll back.
+ */
 async function store(
   context: Context<RequestPorts>,
   submission: Submission,
   plan: Plan,
   basedOn?: BasedOn,
-): Promise<Request> {
+): Promise<() => Promise<Request>> {
   const { ports, settings, actor } = context
   const { requestId, statusCard } = submission
   if (submission.replaces) await endReplaced(context, submission.replaces, requestId)
@@ -149,11 +149,11 @@ async function store(
   const resource = isForMailboxPlan(plan) ? mailboxOf(plan, ports) : siteOf(plan, actor.id)
   const draft = { ...newRequest(plan, actor, submission, at), ...resource, ...(basedOn && { basedOn }) }
   const names = plan.names.map(({ name }) => name)
-  const [[lost], away] = await Promise.all([
-    ports.reservations.reserve(actor.tenantId, names, requestId),
-    awayOf(ports, draft, at),
-  ])
+  const reserved = ports.reservations.reserve(actor.tenantId, names, requestId)
+  const checked = inAdvance(checkAgain(context, submission, draft, plan))
+  const [[lost], away] = await Promise.all([reserved, awayOf(ports, draft, at)])
   if (lost !== undefined) throw new NameLost(lost, plan)
+  await checked
   const request = withOpenStage(draft, settings, away, at)
   const jobs = request.status === 'queued' ? jobsOfQueued(request, settings) : jobsOfOpenStage(request)
   if (statusCard) {
@@ -162,37 +162,44 @@ async function store(
     jobs.push(refreshCardsOrder(request, 'status'))
   }
   const audit = [entry(request, actor, request.status, timelineData(request, submission)), ...openStageEntries(request)]
-  const recorded = inAdvance(record(context, { request, audit, jobs }))
-  await submission.alsoWrite?.()
-  // All other submissions of the tenant wait from here on. A server gets these statements together with the entries, and
-  // the orders of jobs after them.
-  const inserted = inAdvance(ports.requests.insert(request))
-  const checked = inAdvance(checkAgain(context, submission, request, plan))
-  await recorded
-  const stored = await inserted
-  if (!stored) throw new AlreadySubmitted()
-  await checked
-  return stored
+  await Promise.all([record(context, { request, audit, jobs }), submission.alsoWrite?.()])
+  // All other submissions of the tenant wait from this statement to the commit.
+  return () => ports.requests.insert(request)
 }
 
 /**
- * Checks again under the lock of the number, so that no other request can interfere: of concurrent equal bodies, the first one
- * is accepted. These statements follow the insertion, without waiting for its answer.
+ * Checks again while no other submission that counts for the same limits can be stored: of concurrent equal bodies, the first one
+ * is accepted. A server gets these statements together with the first ones of the transaction.
  */
 async function checkAgain(
   context: Context<RequestPorts>,
-  { refusesRepeats, requestId }: Submission,
-  { fingerprint }: { readonly fingerprint?: string },
+  { refusesRepeats, requestId, batch }: Submission,
+  { fingerprint = '', status }: Pick<Request, 'fingerprint' | 'status'>,
   { template }: Plan,
 ): Promise<void> {
-  const { ports, actor } = context
-  const [quota] = await Promise.all([
+  const { ports, settings, actor } = context
+  const { openPerPerson, resources } = template.quota
+  const isLimited = settings.openRequestsPerPerson > 0 || openPerPerson !== undefined
+  const held = ports.work.hold([
+    // Applications have no limit of open requests.
+    ...(isLimited && actor.clientId === undefined ? [`open requests of ${actor.id}`] : []),
+    ...(resources === undefined ? [] : [`resources of ${template.id}`]),
+    ...(refusesRepeats ? [`requests of ${actor.id} with ${fingerprint}`] : []),
+  ])
+  // The pending requests of a batch count as one.
+  const but = status === 'pendingApproval' ? batch?.batchId : undefined
+  const [, quota, open] = await Promise.all([
+    held,
     // The replaced request has ended.
     quotaFaults({ ports, actor, requestId, replaces: undefined }, template),
-    refusesRepeats && fingerprint !== undefined && refuseRepeat(context, requestId, fingerprint),
-    refuseTooMany(context),
+    openFaults(ports, settings, actor, but),
+    refusesRepeats && refuseRepeat(context, requestId, fingerprint),
   ])
   if (quota.length > 0) refuse(quota)
+  if (open.length === 0) return
+  // Another call with the same id may have stored the request that reached the limit.
+  if (await ports.requests.find(requestId)) throw new AlreadySubmitted()
+  for (const { reason } of open) throw new ProvisioningError('too-many-open-requests', reason)
 }
 
 /** Returns the data of a new request's entry: its origin, and the parts of its policy that people may ask about. */
@@ -261,14 +268,6 @@ function newRequest(plan: Plan, actor: Actor, submission: Submission, at: string
 
 /** Returns the reason of the body; without one, the reason of the form. */
 const reasonFor = (plan: Plan, { reason = '' }: Submission): string => plan.reason || reason
-
-/** Throws if the person now has too many open requests, including the new one. Applications have no limit. */
-async function refuseTooMany({ ports, settings, actor }: Context<RequestPorts>): Promise<void> {
-  const limit = settings.openRequestsPerPerson
-  if (limit === 0 || actor.clientId !== undefined) return
-  if ((await ports.requests.countOpen(actor.tenantId, actor.id)) <= limit) return
-  throw new ProvisioningError('too-many-open-requests', tooManyOpen(limit))
-}
 
 async function existing({ ports, actor }: Context<RequestPorts>, requestId: string): Promise<Request> {
   const request = await ports.requests.find(requestId)

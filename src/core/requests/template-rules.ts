@@ -1,14 +1,5 @@
 import type { AccessLevel } from '../resources/index.ts'
-import {
-  type Actor,
-  because,
-  type Fault,
-  fault,
-  limitedStates,
-  openStates,
-  type Reason,
-  type Settings,
-} from '../shared/index.ts'
+import { type Actor, because, type Fault, fault, limitedStates, openStates, type Settings } from '../shared/index.ts'
 import type { Template } from '../templates/index.ts'
 import type { RequestInquiry } from './plan.ts'
 import type { RequestPorts } from './ports.ts'
@@ -66,9 +57,6 @@ export function mailboxLimits(
 /** Returns the fault of a template with a stage that nobody can approve. */
 export const noApprover = (): Fault => fault('/templateId', 'no-approver', because('nobodyCanApprove'))
 
-/** Returns the reason of a reached limit of open requests. */
-export const tooManyOpen = (limit: number): Reason => because('tooManyOpen', { limit })
-
 /** Returns the fault of a person with too many open requests, except those of the batch `but`. Applications have no limit. */
 export async function openFaults(
   { requests }: Pick<RequestPorts, 'requests'>,
@@ -77,7 +65,7 @@ export async function openFaults(
   but?: string,
 ): Promise<Fault[]> {
   if (limit === 0 || clientId !== undefined || (await requests.countOpen(tenantId, id, but)) < limit) return []
-  return [fault('', 'too-many-open-requests', tooManyOpen(limit))]
+  return [fault('', 'too-many-open-requests', because('tooManyOpen', { limit }))]
 }
 
 /**

@@ -11,6 +11,16 @@ export interface Clock {
 /** Groups store changes into transactions. SQL only: an outgoing call inside a transaction throws. */
 export interface UnitOfWork {
   transaction<T>(work: () => Promise<T>): Promise<T>
+  /**
+   * Like `transaction`. Work returns its last statement, for which others wait: a server gets it together with the commit.
+   * Returns the statement's result.
+   */
+  endingWith<T>(work: () => Promise<() => Promise<T>>): Promise<T>
+  /**
+   * Waits until no other transaction holds one of these locks, then holds them until the end of the current transaction.
+   * Only statements that are sent afterwards see what the others have written.
+   */
+  hold(locks: readonly string[]): Promise<void>
   /** Runs `tell` after the current transaction has committed, and never after a rollback; at once without a transaction. */
   afterCommit?(tell: () => void): void
 }

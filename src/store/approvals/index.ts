@@ -31,7 +31,7 @@ export function createDelegationStore(database: Database): DelegationStore {
     async put(added) {
       const { delegationId, tenantId, person, delegate, until, from, endedAt } = added
       // A person has one delegation, and concurrent transactions do not see each other's.
-      await database.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`delegation of ${person.id}`])
+      await database.hold([`delegation of ${person.id}`])
       const former = await end(tenantId, person.id, from)
       await database.query(
         `INSERT INTO delegations (delegation_id, tenant_id, person_id, delegate_id, until, ended_at, body)

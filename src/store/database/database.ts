@@ -38,6 +38,16 @@ export interface Database {
    * when it uses the store. After deadlocks and serialization failures the work runs again, at most three times.
    */
   transaction<T>(work: () => Promise<T>): Promise<T>
+  /**
+   * Like `transaction`. Work returns its last statement, for which others wait: a server gets it together with the commit.
+   * Returns the statement's result.
+   */
+  endingWith<T>(work: () => Promise<() => Promise<T>>): Promise<T>
+  /**
+   * Waits until no other transaction holds one of these locks, then holds them until the end of the surrounding transaction.
+   * Only statements that are sent afterwards see what the others have written.
+   */
+  hold(locks: readonly string[]): Promise<void>
   /** Calls back after the surrounding transaction commits, and never if it fails; at once without a transaction. */
   afterCommit(callback: () => void): void
   /** Throws inside a transaction, because outgoing calls must not delay it. `what` names the call. */
@@ -156,21 +166,33 @@ function databaseOf({ queueConnection, close, ...lender }: Engine): Database {
     return despiteConflicts(() => lentForReads((client) => runStatement<Row>(client, sql, values)))
   }
 
-  async function transaction<T>(work: () => Promise<T>): Promise<T> {
+  async function endingWith<T>(work: () => Promise<() => Promise<T>>): Promise<T> {
     const outer = ambient.getStore()
     if (outer) {
       if (!outer.isOpen) throw new Error('The surrounding transaction has ended: await all work inside it')
-      return work().catch((error: unknown) => {
-        outer.doom(error)
-        throw error
-      })
+      return work()
+        .then((last) => last())
+        .catch((error: unknown) => {
+          outer.doom(error)
+          throw error
+        })
     }
     return despiteConflicts(() =>
       lent((client) => {
         const own = new Transaction(client)
-        return own.run(() => ambient.run(own, work))
+        return own.run(async () => {
+          const last = await ambient.run(own, work)
+          return () => ambient.run(own, last)
+        })
       }),
     )
+  }
+
+  async function transaction<T>(work: () => Promise<T>): Promise<T> {
+    return endingWith(async () => {
+      const result = await work()
+      return () => Promise.resolve(result)
+    })
   }
 
   return {
@@ -179,6 +201,15 @@ function databaseOf({ queueConnection, close, ...lender }: Engine): Database {
     query,
     read,
     transaction,
+    endingWith,
+    async hold(locks) {
+      if (!ambient.getStore()) throw new Error('Locks need a transaction')
+      // The transactions of the embedded store never overlap. In the same order, two transactions cannot wait for each other.
+      if (engine === 'embedded' || locks.length === 0) return
+      await query('SELECT pg_advisory_xact_lock(hashtextextended(lock, 0)) FROM unnest($1::text[]) AS lock', [
+        locks.toSorted(),
+      ])
+    },
     afterCommit(callback) {
       const around = ambient.getStore()
       if (around?.isOpen) around.afterCommit(callback)

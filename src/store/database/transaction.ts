@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
-import { because, ProvisioningError } from '../../core/index.ts'
+import { because, inAdvance, ProvisioningError } from '../../core/index.ts'
 
 /** The prepared statements of a connection: the name of each statement, by its text. */
 interface Plans {
@@ -120,10 +120,11 @@ export class Transaction {
   }
 
   /**
-   * Starts the transaction, runs the work and commits. Rejects with the work's error after rolling back. A server gets
-   * `begin` together with the first statements.
+   * Starts the transaction, runs the work, then the function that it returned, and commits. Rejects with the first error after
+   * rolling back. A server gets `begin` together with the first statements, and the one statement of the returned function
+   * together with `commit`, which rolls back after an error.
    */
-  async run<T>(work: () => Promise<T>): Promise<T> {
+  async run<T>(work: () => Promise<() => Promise<T>>): Promise<T> {
     const begun = this.#enqueue(() => runStatement(this.#client, 'begin'))
     begun.catch(() => {
       // Further statements would not be part of a transaction. Those that left together with `begin` may be stored.
@@ -136,13 +137,23 @@ export class Transaction {
       const idled = new Promise<never>((_, reject) => {
         this.#onIdle = reject
       })
-      const result = await Promise.race([work(), idled])
+      const last = await Promise.race([work(), idled])
       await begun
       await this.#end()
       if (this.#doom !== undefined)
         throw new Error('A part of this transaction failed, so all of it was rolled back', { cause: this.#doom })
       refuseEnded(this.#client)
-      const { command } = await this.#client.query('commit').catch((error: unknown) => {
+      this.#open = true
+      const written = inAdvance(last())
+      this.#open = false
+      // An error before the statement is sent, such as a value that has no JSON, is known after this pause.
+      await Promise.resolve()
+      const isSent = this.#running > 0 && this.#failure === undefined
+      if (!isSent || !this.#client.pipeline) await written
+      refuseEnded(this.#client)
+      const committed = inAdvance(this.#client.query('commit'))
+      const result = await written
+      const { command } = await committed.catch((error: unknown) => {
         noteDoubt(this.#client, error)
         throw explained(error)
       })

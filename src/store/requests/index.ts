@@ -1,5 +1,6 @@
 /** Requests as whole aggregates. Every row is parsed by the core's schema when it is read. */
 import {
+  AlreadySubmitted,
   limitedStates,
   provisioningRequest,
   type Request,
@@ -20,13 +21,13 @@ export function createRequestStore(database: Database): RequestStore {
   }
   return {
     async insert(request) {
-      const { rows } = await database.query<{ number: number }>(
+      const stored = database.query<{ number: number }>(
         `WITH counted AS (
            INSERT INTO counters (tenant_id, last_number) VALUES ($2, $3)
            ON CONFLICT (tenant_id) DO UPDATE SET last_number = counters.last_number + 1 RETURNING last_number)
          INSERT INTO requests (request_id, tenant_id, number, kind, status, requester_id, waiting_for, version, submitted_at, updated_at, body)
          SELECT $1, $2, last_number, $4, $5, $6, $7, $8, $9, $10, $11::jsonb || jsonb_build_object('number', last_number)
-         FROM counted ON CONFLICT (request_id) DO NOTHING RETURNING number`,
+         FROM counted RETURNING number`,
         [
           request.requestId,
           request.tenantId,
@@ -41,7 +42,10 @@ export function createRequestStore(database: Database): RequestStore {
           JSON.stringify(request),
         ],
       )
-      return rows[0] && { ...request, number: rows[0].number }
+      const { rows } = await stored.catch((error: unknown) => {
+        throw isKnownId(error) ? new AlreadySubmitted() : error
+      })
+      return { ...request, number: rows[0]?.number ?? request.number }
     },
 
     find: (requestId) => one('SELECT body FROM requests WHERE request_id = $1', [requestId]),
@@ -193,6 +197,9 @@ export function createRequestStore(database: Database): RequestStore {
     },
   }
 }
+
+/** Whether PostgreSQL refused a request because its id exists. */
+const isKnownId = (error: unknown): boolean => Object(error).constraint === 'requests_pkey'
 
 const waitingIds = (request: Request): string[] =>
   request.status === 'pendingApproval' ? waitingFor(request.approvals).map(({ id }) => id) : []
