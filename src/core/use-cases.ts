@@ -64,7 +64,6 @@ import {
   deliverCard,
   forgetCard,
   giveUpBundle,
-  isClosed,
   keepCard,
   meet,
   notifyAdmins,
@@ -73,6 +72,7 @@ import {
   readDigestSetting,
   refreshBatch,
   refreshCards,
+  storedChatOf,
 } from './notifications/index.ts'
 import {
   addFromStarter,
@@ -268,7 +268,7 @@ export const systemUseCases = {
   notifyAdmins,
   orderDigests,
   meet,
-  isClosed,
+  storedChatOf,
   catchUp,
   runApprovalTimers,
   realignApprovals,

@@ -1,9 +1,10 @@
+import type { Activity } from 'botbuilder'
 import { describe, expect, it } from 'vitest'
 import type { CardSender } from '../../src/bot/channel/card-sender.ts'
 import { createOutbox } from '../../src/bot/notifications/outbox.ts'
 import { type Catalogue, catalogues } from '../../src/cards/index.ts'
 import { inLanguage } from '../../src/cards/shared/messages.ts'
-import { type CardContent, nothingKnown } from '../../src/core/index.ts'
+import { type CardContent, dayIn, endOf, nothingKnown } from '../../src/core/index.ts'
 import { activityOf, cardIn, clicking, saying } from '../support/bot-activities.ts'
 import { requested, startBot, withBotWorld } from '../support/bot-world.ts'
 import { siteRoot } from '../support/card-world.ts'
@@ -100,6 +101,44 @@ describe('the language of the chat', () => {
     expect(await world.stores.conversations.ofPerson(contosoTenant, people.omar.id)).toMatchObject({
       locale: 'fr-FR',
       timeZone: 'Europe/Zurich',
+    })
+  })
+
+  describe('from a client that sends no language and no time zone', () => {
+    const zone = 'America/Los_Angeles'
+    const onPhone = (text: string, change: Partial<Activity> = {}) => {
+      const { locale: _, localTimezone: __, ...activity } = saying('dana', text)
+      return { ...activity, ...change }
+    }
+    const delegatedUntil = async () => {
+      const dana = await world.provisioning.actor({ tenantId: contosoTenant, id: people.dana.id })
+      return (await world.provisioning.readDelegations(dana)).own?.until
+    }
+    const tomorrowIn = (timeZone: string) =>
+      endOf(dayIn(new Date(Date.now() + 86_400_000), timeZone), timeZone).toISOString()
+
+    it('is English in UTC for an unknown chat', async () => {
+      const bot = start()
+      expect(await bot.answer(onPhone('help'))).toContain(en.help.lead)
+      await bot.turn(onPhone('delegate Sam Roy until tomorrow'))
+      expect(await delegatedUntil()).toBe(tomorrowIn('UTC'))
+    })
+
+    it('is the language and the time zone of the stored chat', async () => {
+      const bot = start()
+      await bot.turn(saying('dana', 'hilfe', { locale: 'de-DE', localTimezone: zone }))
+      expect(await bot.answer(onPhone('help'))).toContain(de.help.lead)
+      await bot.turn(onPhone('delegate Sam Roy until tomorrow'))
+      expect(await delegatedUntil()).toBe(tomorrowIn(zone))
+    })
+
+    it('is the language and the time zone in the client’s own entity, before those of the chat', async () => {
+      const bot = start()
+      await bot.turn(saying('dana', 'hilfe', { locale: 'de-DE', localTimezone: zone }))
+      const entities = [{ type: 'clientInfo', locale: 'fr-FR', timezone: 'Asia/Tokyo', platform: 'iOS' }]
+      expect(await bot.answer(onPhone('help', { entities }))).toContain(fr.help.lead)
+      await bot.turn(onPhone('delegate Sam Roy until tomorrow', { entities }))
+      expect(await delegatedUntil()).toBe(tomorrowIn('Asia/Tokyo'))
     })
   })
 

@@ -135,7 +135,7 @@ describe('a notice', () => {
     await meets(omar.id)
     const closed = async (): Promise<SendResult> => ({ state: 'undeliverable', why: 'BotDisabled', closed: true })
     await systemOf(omar).deliverCard(outbox(closed), order(red('four'), omar.id), 1)
-    expect(await core.provisioning.system.isClosed(tenantId, omar.id)).toBe(true)
+    expect((await core.provisioning.system.storedChatOf(tenantId, omar.id))?.closed).toBeDefined()
   })
 
   it('is not sent after the end of its trouble', async () => {

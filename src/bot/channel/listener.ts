@@ -1,7 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { type Activity, type Middleware, TurnContext } from 'botbuilder'
 import { DialogContextError } from 'botbuilder-dialogs/lib/dialogContextError.js'
-import { z } from 'zod'
 import { cardsFor, type Notice, toastFor, type Viewer, withdrawnCode } from '../../cards/index.ts'
 import {
   type ActivityKey,
@@ -27,18 +26,23 @@ import {
   type BotServices,
   type Click,
   clickOf,
+  clientIn,
+  fillInClient,
   isForAdmins,
+  isId,
   isInvoke,
   localeOf,
   mentionsIn,
   rememberTurn,
+  senderOf,
+  tenantOf,
   textOf,
+  timeZoneOf,
 } from './turn.ts'
 import { noteOutcome } from './turn-metrics.ts'
 
 /** The time after which the reference of a known chat is stored again, in milliseconds. */
 const rewriteAfter = 3_600_000
-const defaultTimeZone = 'UTC'
 /** The number of chats whose stored reference a process remembers. */
 const mostStored = 5000
 /** A repeated click polls for the first click's answer: the number of polls, and the milliseconds between them. */
@@ -64,8 +68,9 @@ export class Listener implements Middleware {
     const began = performance.now()
     this.#countAnswers(context)
     context.turnState.set(logKey, this.#services.log)
+    fillInClient(context.activity, clientIn(context.activity))
     try {
-      const claimed = key && (await this.#services.inbox.claim(key, senderOf(context)))
+      const claimed = key && (await this.#services.inbox.claim(key, senderOf(context.activity)))
       if (key && !claimed?.isFirst) return await this.#repeat(context, key)
       if (await this.#identify(context, claimed?.isChatClosed)) await next()
       else if (!isSpeaking(context.activity)) noteOutcome(context, 'ignored')
@@ -81,7 +86,7 @@ export class Listener implements Middleware {
 
   /** Shows the health card even while the store is unavailable. If that fails, the person gets the usual answer. */
   #showHealth(context: TurnContext, error: unknown, began: number): Promise<boolean> {
-    if (!isPersonal(context.activity) || !isObjectId(context.activity.from.aadObjectId)) return Promise.resolve(false)
+    if (!isPersonal(context.activity) || !isId(context.activity.from.aadObjectId)) return Promise.resolve(false)
     const { log } = this.#services
     const about = { viewer: this.#viewerOf(context), began }
     return showHealthWithoutStore(context, error, this.#services, about).catch((err: unknown) => {
@@ -131,6 +136,7 @@ export class Listener implements Middleware {
   /** Returns whether the turn continues. `isClosed`: the state of the chat, if the claim of the activity has read it. */
   async #identify(context: TurnContext, isClosed: boolean | undefined): Promise<boolean> {
     const { activity } = context
+    await this.#fillInFromChat(activity)
     const tenantId = tenantOf(activity)
     const id = activity.from.aadObjectId
     const viewer = this.#viewerOf(context)
@@ -139,7 +145,7 @@ export class Listener implements Middleware {
       if (isSpeaking(activity)) await respond(context, cardsFor(viewer).notice({ code: 'notPersonal' }, viewer))
       return false
     }
-    if (!isObjectId(id) || typeof tenantId !== 'string') {
+    if (!isId(id) || typeof tenantId !== 'string') {
       if (isSpeaking(activity)) throw new ProvisioningError('forbidden', because('accountUnknown'))
       return false
     }
@@ -154,6 +160,14 @@ export class Listener implements Middleware {
     })
     await this.#knowChat(context, { personId: actor.id, tenantId, isClosed })
     return true
+  }
+
+  /** Some clients send no language or no time zone. The person's chat has those of earlier activities. */
+  async #fillInFromChat(activity: Activity): Promise<void> {
+    const sender = senderOf(activity)
+    if (!sender || (activity.locale && activity.localTimezone)) return
+    const chat = await this.#services.core.system.storedChatOf(sender.tenantId, sender.personId)
+    if (chat) fillInClient(activity, chat)
   }
 
   /**
@@ -174,7 +188,6 @@ export class Listener implements Middleware {
   }
 
   #viewerOf({ activity }: TurnContext): Viewer {
-    const { localTimezone: timeZone = defaultTimeZone } = activity
     const { now, core } = this.#services
     const { siteRoot, otherSiteOrigins, outlookRoot } = core
     const id = activity.from.aadObjectId ?? ''
@@ -182,7 +195,7 @@ export class Listener implements Middleware {
     return {
       id,
       locale: localeOf(activity),
-      timeZone,
+      timeZone: timeZoneOf(activity),
       now: now(),
       siteRoot,
       otherSiteOrigins,
@@ -209,7 +222,8 @@ export class Listener implements Middleware {
     const installed = activity.type === 'installationUpdate' && activity.action === 'add'
     const { system } = this.#services.core
     const isKnown = known?.reference === text && at - known.at < rewriteAfter
-    if (!installed && isKnown && !(isClosed ?? (await system.isClosed(tenantId, personId)))) return
+    if (!installed && isKnown && !(isClosed ?? (await system.storedChatOf(tenantId, personId))?.closed !== undefined))
+      return
     const conversation = {
       tenantId,
       personId,
@@ -230,7 +244,7 @@ export class Listener implements Middleware {
     { data }: Click,
   ): Promise<LostRight | undefined> {
     const [requestId, personId] = [data['requestId'], from.aadObjectId]
-    if (!aboutRights.includes(code) || !isObjectId(requestId) || !isObjectId(personId) || !activityId) return undefined
+    if (!aboutRights.includes(code) || !isId(requestId) || !isId(personId) || !activityId) return undefined
     const { core, log } = this.#services
     return core.system.withdrawCard({ requestId, personId, activityId }).catch((err: unknown) => {
       log.warn({ err }, 'a card could not be withdrawn')
@@ -273,16 +287,6 @@ const isSpeaking = (activity: Activity): boolean => activity.type === 'message' 
 
 const isPersonal = ({ conversation }: Activity): boolean =>
   !conversation.isGroup && ['', 'personal'].includes(conversation.conversationType ?? '')
-
-const isObjectId = (id: unknown): id is string => z.uuid().safeParse(id).success
-
-const tenantOf = ({ conversation, channelData }: Activity): unknown => conversation.tenantId ?? channelData?.tenant?.id
-
-/** Returns the sender of an activity, as its personal chat is stored. */
-function senderOf({ activity }: TurnContext): { tenantId: string; personId: string } | undefined {
-  const [tenantId, personId] = [tenantOf(activity), activity.from.aadObjectId]
-  return isObjectId(tenantId) && isObjectId(personId) ? { tenantId, personId } : undefined
-}
 
 function keyOf({ activity }: TurnContext): ActivityKey | undefined {
   if (!activity.id || !['message', 'invoke', 'installationUpdate'].includes(activity.type)) return undefined

@@ -83,8 +83,34 @@ export const isForAdmins = (actor: Actor): boolean => may(actor, 'queue.read')
 
 export const isInvoke = (activity: Partial<Activity>): boolean => activity.type === 'invoke'
 
-/** The person's language in Teams, such as `de-CH`; English if the client does not send one. */
-export const localeOf = ({ locale }: Partial<Activity>): string => locale ?? 'en'
+/** The person's language in Teams, such as `de-CH`; English if it is unknown. */
+export const localeOf = ({ locale }: Partial<Activity>): string => locale || 'en'
+
+/** The person's time zone in Teams, such as `Europe/Zurich`; UTC if it is unknown. */
+export const timeZoneOf = ({ localTimezone }: Partial<Activity>): string => localTimezone || 'UTC'
+
+/** The language and the time zone of a person. An empty one is unknown. */
+interface Client {
+  readonly locale: string
+  readonly timeZone: string
+}
+
+/** Fills in the language and the time zone that an activity lacks. */
+export function fillInClient(activity: Activity, { locale, timeZone }: Client): void {
+  activity.locale ||= locale
+  activity.localTimezone ||= timeZone
+}
+
+const short = z.string().max(64).catch('')
+/** The entity with which Teams describes the client (learn.microsoft.com, Teams SDK, `ClientInfoEntity`). */
+const clientInfo = z.object({ type: z.literal('clientInfo'), locale: short, timezone: short })
+
+/** Returns the client that the entities of an activity describe. */
+export function clientIn({ entities }: Activity): Client {
+  const found = (Array.isArray(entities) ? entities : []).map((entity) => clientInfo.safeParse(entity).data)
+  const { locale = '', timezone: timeZone = '' } = found.find((info) => info !== undefined) ?? {}
+  return { locale, timeZone }
+}
 
 /** Returns the click in an activity, from an invoke or from a message with a value. */
 export function clickOf(activity: Partial<Activity>): Click | undefined {
@@ -148,6 +174,15 @@ const nameIn = (text: string): string =>
     .replace(/<[^>]*>|&nbsp;/g, ' ')
     .replace(/\s+/g, ' ')
     .trim()
+
+export const tenantOf = ({ conversation, channelData }: Activity): unknown =>
+  conversation.tenantId ?? channelData?.tenant?.id
+
+/** Returns the sender of an activity, as their personal chat is stored. */
+export function senderOf(activity: Activity): { tenantId: string; personId: string } | undefined {
+  const [tenantId, personId] = [tenantOf(activity), activity.from.aadObjectId]
+  return isId(tenantId) && isId(personId) ? { tenantId, personId } : undefined
+}
 
 /** Whether a value is an object id or another UUID. */
 export const isId = (id: unknown): id is string => z.uuid().safeParse(id).success

@@ -224,11 +224,9 @@ export async function meet(
   })
 }
 
-/** Whether a person's chat does not accept our cards, as far as we know. Their next message opens it. */
-export async function isClosed(
+/** Returns the stored chat of a person: its language and time zone, and whether it accepts our cards. */
+export const storedChatOf = (
   { ports }: SystemContext<NotificationPorts>,
   tenantId: string,
   personId: string,
-): Promise<boolean> {
-  return (await ports.conversations.ofPerson(tenantId, personId))?.closed !== undefined
-}
+): Promise<Conversation | undefined> => ports.conversations.ofPerson(tenantId, personId)
