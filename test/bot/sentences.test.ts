@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Meaning, meaningOf, withoutPoliteness } from '../../src/bot/channel/sentences/index.ts'
+import { isDoubtful, type Meaning, meaningOf, withoutPoliteness } from '../../src/bot/channel/sentences/index.ts'
 import { describedCommands, foundIn, vocabulary, wordsOf } from '../../src/bot/channel/sentences/words.ts'
 
 /** Writes a meaning in short: `site “Aurora”`, `cancel REQ-1007`, `thanks`. */
@@ -214,6 +214,49 @@ describe('an argument without polite words', () => {
     ['', ''],
   ])('%s: %s', (typed, expected) => {
     expect(withoutPoliteness(typed)).toBe(expected)
+  })
+})
+
+describe('the comment of an approval', () => {
+  it.each([
+    ...[
+      'wait',
+      'only if Omar agrees',
+      'once Omar has confirmed the budget',
+      'not yet',
+      'later',
+      'no',
+      'wrong template',
+    ],
+    ...['unless it is free', 'after Friday', 'until Friday', 'till Friday', 'on hold', 'tomorrow', 'I reject this'],
+    ...['when Omar is back', 'Omar hasn’t agreed', 'ask Omar first', 'as soon as Omar agrees', 'is it free?'],
+    ...['nein', 'warte', 'später', 'SPÄTER', 'morgen', 'wenn Omar zustimmt', 'falls es passt', 'sobald Omar da ist'],
+    ...['erst nächste Woche', 'nachdem Omar bestätigt hat', 'bis Freitag', 'ablehnen', 'noch nicht'],
+    ...['non', 'attends', 'attendez', 'plus tard', 'demain', 's’il est d’accord', 'si Omar est d’accord', 'à refuser'],
+    ...['quand Omar est là', 'dès qu’Omar accepte', 'dès que possible si Omar accepte', 'après vendredi', 'rejeter'],
+    ...[
+      'no',
+      'espera',
+      'más tarde',
+      'mañana',
+      'si Omar acepta',
+      'cuando acepte',
+      'después del lunes',
+      'hasta el lunes',
+    ],
+    ...['rechazar', 'primero pregunta a Omar'],
+  ])('is doubtful: %s', (comment) => {
+    expect(isDoubtful(comment)).toBe(true)
+  })
+
+  it.each([
+    ...['', 'please', 'looks good, thanks', 'ok for project Aurora', 'a good idea', 'approved as agreed with Omar'],
+    ...['as soon as possible', 'notes, iffy and whenever are other words', 'the Onceonly club is called Laterne'],
+    ...['passt gut, danke', 'einverstanden', 'bitte so schnell wie möglich', 'die erste Website des Teams'],
+    ...['s’il vous plaît', 's’il te plaît', 'dès que possible', 'c’est parfait, merci', 'd’accord'],
+    ...['por favor', 'de acuerdo, gracias', 'para el proyecto Aurora'],
+  ])('is clear: %s', (comment) => {
+    expect(isDoubtful(comment)).toBe(false)
   })
 })
 

@@ -221,6 +221,29 @@ describe('a text that a person types', () => {
       },
     )
 
+    it.each([
+      ['approve REQ only if Omar agrees', 'only if Omar agrees'],
+      ['genehmige REQ später', 'später'],
+      ['approuver REQ non', 'non'],
+      ['aprobar REQ cuando Omar lo confirme', 'cuando Omar lo confirme'],
+    ])('%s: decides nothing, and shows the card with the comment', async (text, comment) => {
+      const { reference, requestId } = await requested(world, 'Undecided')
+      const card = await start().types('dana', text.replace('REQ', reference))
+      expect(actionsOf(card).map(({ title }) => title)).toEqual(expect.arrayContaining(['Approve', 'Reject']))
+      expect(valuesOf(card)).toMatchObject({ comment })
+      expect((await world.stores.requests.find(requestId))?.status).toBe('pendingApproval')
+    })
+
+    it.each(['looks good, thanks', 's’il vous plaît, c’est parfait'])(
+      'approve REQ %s: decides at once, with the comment',
+      async (comment) => {
+        const { reference, requestId } = await requested(world, 'Fine')
+        expect(await start().says('dana', `approve ${reference} ${comment}`)).toContain('Approved by you')
+        const decided = await world.stores.requests.find(requestId)
+        expect(decided?.approvals[0]?.decisions[0]).toMatchObject({ decision: 'approved', comment })
+      },
+    )
+
     it('reject: requires a comment, and decides with it', async () => {
       const { types, says, clicks } = start()
       const { reference, requestId } = await requested(world, 'Not this one')

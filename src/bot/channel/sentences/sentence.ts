@@ -232,6 +232,11 @@ export function withoutPoliteness(text: string): string {
 export const isOtherTask = (text: string): boolean =>
   foundIn(vocabulary.other, wordsOf(text.slice(0, longestSentence))).length > 0
 
-/** Whether a text denies something or asks a question. */
+/** Whether a text is no clear approval: it has a question, a denial, a condition, a delay or a rejection. */
 export const isDoubtful = (text: string): boolean =>
-  text.includes('?') || wordsOf(text).some((_, index, words) => lengthAt(vocabulary.not, words, index) > 0)
+  text.includes('?') ||
+  wordsOf(text).some((_, index, words) => {
+    const count = (phrases: Phrases) => lengthAt(phrases, words, index)
+    // “s'il vous plaît” is polite; “s'il accepte” is a condition.
+    return Math.max(count(vocabulary.not), count(vocabulary.undecided)) > count(vocabulary.polite)
+  })

@@ -68,6 +68,8 @@ const language = z.strictObject({
   /** Words that begin a reason, which says nothing about the request. */
   reasons: phrases,
   not: phrases,
+  /** Words of a condition, a delay or a rejection: “if”, “later”, “wrong”. */
+  undecided: phrases,
   /** Words for tasks that no form of ours does: “delete”. */
   other: phrases,
   /** Words before a request number: “request 1007”. */
@@ -138,6 +140,7 @@ export const vocabulary = {
   ends: all('ends'),
   reasons: all('reasons'),
   not: all('not'),
+  undecided: all('undecided'),
   other: all('other'),
   request: all('request'),
 }
