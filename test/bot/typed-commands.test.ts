@@ -41,6 +41,31 @@ describe('a text that a person types', () => {
     })
 
     it.each([
+      ['new site IT', ['Project site', 'Open community'], 'IT'],
+      // “ai” is a French verb: “j'ai besoin d'un site”.
+      ['new site AI', ['Project site', 'Open community'], 'AI'],
+      // The template “Customer mailbox” has the Spanish name “Buzón de clientes”.
+      ['new shared mailbox ENT', ['Shared mailbox', 'Customer mailbox'], 'ENT'],
+    ])('%s: offers all templates of this kind with the name', async (text, offered, name) => {
+      const choice = await start().types('kim', text)
+      const titles = actionsOf(choice).map(({ title }) => title)
+      expect(titles).toEqual(expect.arrayContaining(offered.map((template) => `Choose ${template}`)))
+      expect(textOf(choice)).toContain(`I fill in the name “${name}”.`)
+    })
+
+    it.each([
+      ['new site Pro', 'Project site', 'Pro'],
+      ['new site open comm', 'Open community', 'open comm'],
+      ['new site Open community', 'Open community', ''],
+      ['new comm', 'Open community', ''],
+    ])('%s: opens the template, and keeps an incomplete name', async (text, template, name) => {
+      const form = await start().types('kim', text)
+      expect(textOf(form)).toContain('Step 2 of 3')
+      expect(textOf(form)).toContain(template)
+      expect(valuesOf(form)['displayName']).toBe(name)
+    })
+
+    it.each([
       ['new room Zürich', 'Zürich'],
       ['meeting room Zürich Köln Äpfel', 'Zürich Köln Äpfel'],
       ['new room Matterhorn please', 'Matterhorn'],

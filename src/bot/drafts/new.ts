@@ -16,6 +16,7 @@ import {
   type Meaning,
   meaningOf,
   mentions,
+  mentionsStart,
   type NamedKind,
   shortened,
   withKindFor,
@@ -174,8 +175,9 @@ const templatesOf = async (turn: Turn, kinds: readonly ResourceKind[]): Promise<
   (await turn.core.listUsableTemplates(turn.actor)).filter(({ kind }) => kinds.includes(kind))
 
 /**
- * Continues with the templates whose name contains a text: first the person's drafts. If no name contains the text, the
- * text can be a sentence, or the name of the new resource. For `new` alone, the card shows all templates.
+ * Continues with the templates whose name contains a text: first the person's drafts. “Open comm” matches “Open community”,
+ * but “IT” does not match “site”. If no name contains the text, the text can be a sentence, or the name of the new
+ * resource. For `new` alone, the card shows all templates.
  */
 async function chooseNamed(
   turn: Turn,
@@ -183,9 +185,14 @@ async function chooseNamed(
   templates: readonly Template[],
   part: string,
 ): Promise<Reply> {
+  if (part === '') return continueOrChoose(turn, commandName, templates)
   const text = part.trim().toLowerCase()
-  const found = templates.filter((template) => allNamesOf(template).some((name) => name.toLowerCase().includes(text)))
-  if (found.length > 0 || templates.length === 0 || part === '') return continueOrChoose(turn, commandName, found)
+  // “new room Zürich” has a kind, so the text can be the name of the room.
+  const newName = commandName === 'new' ? '' : shortened(withoutPoliteness(part))
+  const found = templates.filter((template) => allNamesOf(template).some((name) => mentionsStart(name, text)))
+  const isWhole = found.some((template) => allNamesOf(template).some((name) => mentions(name, text)))
+  if (found.length > 0 || templates.length === 0)
+    return continueOrChoose(turn, commandName, found, isWhole ? '' : newName)
   const meaning = meaningOf(`${commandName} ${part}`)
   const meant = await meantBy(turn, meaning, part)
   if (meant) return meant
@@ -193,17 +200,19 @@ async function chooseNamed(
   if (kind) return showNotice(turn, { code: 'unknownCommand', suggestion: commandOf[kind] })
   const near = templates.filter((template) => allNamesOf(template).some((name) => hasWordNear(name, text)))
   if (near.length > 0) return continueOrChoose(turn, commandName, near)
-  // “new room Zürich” has a kind, so the text is the name of the room.
-  if (commandName !== 'new') return continueOrChoose(turn, commandName, templates, shortened(withoutPoliteness(part)))
+  if (commandName !== 'new') return continueOrChoose(turn, commandName, templates, newName)
   return showStep({ step: 'choose', templates, unmatched: part }, turn)
 }
 
 /** Opens the form that the text after a command requests; undefined if the text can be the name of a template. */
 async function meantBy(turn: Turn, meaning: Meaning | undefined, part: string): Promise<Reply | undefined> {
-  // “new site Aurora” has only a name, which no template has.
-  if (meaning?.does !== 'new' || meaning.name === part.trim()) return undefined
+  // “new site Aurora” has only a name, which no template has. “IT” is such a name too, and not the pronoun “it”.
+  if (meaning?.does !== 'new' || meaning.name === part.trim() || abbreviation.test(part.trim())) return undefined
   return meaning.name !== '' || isPlainRequest(meaning.rest) ? openMeant(turn, meaning) : undefined
 }
+
+/** “IT”, “HR”. */
+const abbreviation = /^\p{Lu}{2,3}$/u
 
 const hasWordNear = (name: string, word: string): boolean =>
   [name, ...name.split(' ')].some((part) => isNear(part.toLowerCase(), word))

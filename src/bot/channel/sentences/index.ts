@@ -9,6 +9,7 @@ export {
   type Meaning,
   meaningOf,
   mentions,
+  mentionsStart,
   withKindFor,
   withoutPoliteness,
   wordsInCommon,

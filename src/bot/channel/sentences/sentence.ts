@@ -208,12 +208,19 @@ export function wordsInCommon(text: string, name: string): number {
 }
 const commonWords = [...vocabulary.kinds.values(), vocabulary.create, vocabulary.ends, vocabulary.for, ...smallTalk]
 
+/** Returns the words of a text, each after a space. */
+const spaced = (text: string): string =>
+  wordsOf(text)
+    .map(({ folded }) => ` ${folded}`)
+    .join('')
+
 /** Whether a text contains all words of a name, one after the other. */
-export function mentions(text: string, name: string): boolean {
-  const [words, wanted] = [wordsOf(text), wordsOf(name).map(({ folded }) => folded)]
-  if (wanted.length === 0) return false
-  return words.some((_, index) => wanted.every((part, offset) => words[index + offset]?.folded === part))
-}
+export const mentions = (text: string, name: string): boolean =>
+  spaced(name) !== '' && `${spaced(text)} `.includes(`${spaced(name)} `)
+
+/** Whether a text contains some words, one after the other. The last word can be incomplete: “open comm”. */
+export const mentionsStart = (text: string, words: string): boolean =>
+  spaced(words) !== '' && spaced(text).includes(spaced(words))
 
 /** Returns a text without polite words and final punctuation: “REQ-1007 please” is “REQ-1007”. */
 export function withoutPoliteness(text: string): string {
