@@ -31,7 +31,7 @@ async function post(
 ): Promise<string> {
   const { id, name } = personId === undefined ? people[who] : { id: personId, name: 'Employee' }
   const activity = {
-    ...{ id: randomUUID(), channelId: 'msteams', serviceUrl, locale: 'en-GB', ...what },
+    ...{ id: randomUUID(), channelId: 'msteams', serviceUrl, locale: 'en-GB', localTimezone: 'Europe/Zurich', ...what },
     from: { id: `29:${id}`, name, aadObjectId: id },
     recipient: { id: '28:bot', name: 'Quartermaster' },
     conversation: { id: `bench-${personId ?? who}${chat}`, conversationType: 'personal', tenantId: contosoTenant },

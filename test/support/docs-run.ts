@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'vitest'
@@ -37,13 +37,16 @@ const placed = ({ text }: Pick<Block, 'text'>, addresses: Addresses): string =>
 export function openTerminal(node: PromisedNode, addresses: Addresses, variables: Record<string, string>): Terminal {
   const kept: ChildProcess[] = []
   // Each terminal has its own temporary folder for the files of examples.
-  const own = { TMPDIR: mkdtempSync(join(tmpdir(), 'docs-')) }
-  let environment: Record<string, string | undefined> = { ...process.env, ...own, PATH: node.path, ...variables }
+  const own = mkdtempSync(join(tmpdir(), 'docs-'))
+  let environment: Record<string, string | undefined> = {
+    ...{ ...process.env, TMPDIR: own, PATH: node.path },
+    ...variables,
+  }
   let shown = ''
   return {
     async run(block) {
       if (block.language === 'ts') return finish(runTypeScript(node, placed(block, addresses), environment), block)
-      const state = join(mkdtempSync(join(tmpdir(), 'docs-')), 'environment')
+      const state = join(mkdtempSync(join(own, 'run-')), 'environment')
       const script = `set -eu -o pipefail -a\n${placed(block, addresses)}\nenv -0 > '${state}'\n`
       const printed = await finish(runShell(script, environment), block)
       environment = Object.fromEntries(
@@ -80,6 +83,7 @@ export function openTerminal(node: PromisedNode, addresses: Addresses, variables
         process.kill(-child.pid, 'SIGKILL')
         await ended
       }
+      rmSync(own, { recursive: true, force: true })
     },
   }
 }

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { freePort } from '../../src/app/free-port.ts'
 import { faultMeanings, problemCodes } from '../../src/http/index.ts'
 import { type Block, blocksOf, examplesOf, reasonOf } from '../support/docs-blocks.ts'
@@ -72,6 +72,7 @@ describe('the examples in the pages for integrators work:', () => {
 describe('the pages for integrators', () => {
   it('have TypeScript with correct types, also where it does not run', async () => {
     const temporary = mkdtempSync(join(tmpdir(), 'docs-types-'))
+    onTestFinished(() => rmSync(temporary, { recursive: true, force: true }))
     for (const page of pages) {
       const typescript = blocks(page).filter(({ language, marks }) => language === 'ts' && marks['file'] === undefined)
       const [alone, together] = [typescript.filter(reasonOf), typescript.filter((block) => !reasonOf(block))]

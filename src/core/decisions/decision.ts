@@ -12,17 +12,16 @@ import {
   authorize,
   type Change,
   changeRequest,
-  directoryPoll,
   entry,
   isForMailbox,
   jobsOfOpenStage,
   jobsOfQueued,
-  lastPoll,
   notifyAdminsOfOutcome,
   notifyRequester,
   openStageEntries,
   type Request,
   type RequestStep,
+  singlePoll,
   statusFacts,
   transition,
   withOpenStage,
@@ -180,9 +179,8 @@ function restartJob(request: Request, settings: Settings, at: string): JobOrder 
   // Several clicks within a minute order one job.
   const id = jobId('restart', requestId, at.slice(0, 16))
   if (status === 'queued' || status === 'provisioning') return { name: 'provision', payload: { v: 1, requestId }, id }
-  // The last poll orders no other one. The polls that are due continue anyway.
-  const poll = status === 'succeeded' ? directoryPoll(request, lastPoll(settings), settings) : undefined
-  return poll && { ...poll, id, startAfter: new Date(at) }
+  // The polls that are due continue anyway.
+  return status === 'succeeded' ? singlePoll(request, settings, id, at) : undefined
 }
 
 /** A step without its start time, so that its time limit begins again. */

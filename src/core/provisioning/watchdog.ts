@@ -6,9 +6,9 @@ import {
   changeRequest,
   directoryPoll,
   entry,
-  lastPoll,
   pollsEndAfter,
   type Request,
+  singlePoll,
   withOpenStage,
 } from '../requests/index.ts'
 import { type JobOrder, jobId, notifyAdminsOrder, type Settings, type SystemContext } from '../shared/index.ts'
@@ -95,16 +95,14 @@ function overdueChange(request: Request, settings: Settings, at: string): Change
 function jobsAgain(request: Request, settings: Settings, at: string): JobOrder[] {
   const { requestId, status } = request
   if (status === 'pendingApproval') return []
-  // The last poll orders no other one: the next poll of this kind comes with the next run of the watchdog.
-  const single = directoryPoll(request, lastPoll(settings), settings)
-  if (status === 'succeeded')
-    return single ? [{ ...single, id: jobId('look', requestId, 'overdue', at), startAfter: new Date(at) }] : []
-  const poll = directoryPoll(request, 0, settings)
-  const work: JobOrder = {
-    name: 'provision',
-    payload: { v: 1, requestId },
-    id: jobId('provision', requestId, 'overdue', at),
-  }
+  // The next poll of this kind comes with the next run of the watchdog.
+  const single = jobId('look', requestId, 'overdue', at)
+  const poll = status === 'succeeded' ? singlePoll(request, settings, single, at) : directoryPoll(request, 0, settings)
   // The usual id prevents a second run of the first poll.
-  return poll ? [work, poll] : [work]
+  const polls = poll ? [poll] : []
+  if (status === 'succeeded') return polls
+  return [
+    { name: 'provision', payload: { v: 1, requestId }, id: jobId('provision', requestId, 'overdue', at) },
+    ...polls,
+  ]
 }

@@ -179,8 +179,7 @@ export function pollTimes({ followUp }: Pick<Settings, 'followUp'>): { fast: num
 const hourlyPolls = 7 * 24
 
 /** Returns the number of a request's last poll. */
-export const lastPoll = (settings: Pick<Settings, 'followUp'>): number =>
-  pollTimes(settings).all.length - 1 + hourlyPolls
+const lastPoll = (settings: Pick<Settings, 'followUp'>): number => pollTimes(settings).all.length - 1 + hourlyPolls
 
 /** Returns the seconds from the start of a request's polls to their end. */
 export const pollsEndAfter = (settings: Pick<Settings, 'followUp'>): number =>
@@ -224,6 +223,12 @@ export function directoryPoll(request: Request, poll: number, settings: Settings
     id: jobId('look', requestId, from, poll),
     startAfter,
   }
+}
+
+/** Returns the order for one directory poll now that orders no other one; undefined if the request was never queued. */
+export function singlePoll(request: Request, settings: Settings, id: string, now: string): JobOrder | undefined {
+  const poll = directoryPoll(request, lastPoll(settings), settings)
+  return poll && { ...poll, id, startAfter: new Date(now) }
 }
 
 /** Returns the orders of a card for each person whose decision the request waits for. */
