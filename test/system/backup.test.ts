@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import {
   cpSync,
   existsSync,
@@ -9,12 +10,13 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { backUpStore, restoreStore } from '../../src/store/database/backup.ts'
 import { openDatabase } from '../../src/store/database/database.ts'
 import { createStores, migrate } from '../../src/store/index.ts'
+import { bareEnvironment } from '../support/bare-environment.ts'
 import { at, projectSite } from '../support/card-world.ts'
 import { newStoreOptions } from '../support/database.ts'
 import { requestOf } from '../support/rest.ts'
@@ -124,6 +126,37 @@ describe('a backup of the embedded store', () => {
     await expect(backUpStore(dataDir, file)).rejects.toThrow('exists already')
     expect(readFileSync(file).equals(before)).toBe(true)
     await expect(backUpStore(newFolder(), join(newFolder(), 'a'))).rejects.toThrow('There is no store in')
+  })
+
+  it('is refused for the old store after a move to a server, unless DATABASE_URL is emptied', () => {
+    const target = join(newFolder(), 'data')
+    const cwd = newFolder()
+    const copy = join(cwd, 'copy.tar.gz')
+    // The settings after a move: DATABASE_URL is new, and DATA_DIR is left over.
+    const settingsFor = (folder: string) =>
+      writeFileSync(join(cwd, '.env'), `DATABASE_URL=postgres://127.0.0.1:1/moved\nDATA_DIR=${folder}\n`)
+    const command = (name: string, args: readonly string[], variables: Record<string, string> = {}) => {
+      const options = { env: { ...bareEnvironment, ...variables }, cwd, encoding: 'utf8' as const }
+      return spawnSync(process.execPath, [resolve(`src/app/commands/${name}.ts`), ...args], options)
+    }
+    settingsFor(dataDir)
+    const backup = command('backup', [copy])
+    expect([backup.status, backup.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^The store is a server .*pg_dump\..* put DATABASE_URL= before the command\.\n$/),
+    ])
+    expect(existsSync(copy)).toBe(false)
+    settingsFor(target)
+    const restore = command('restore', [file])
+    expect([restore.status, restore.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^The store is a server .*pg_restore\./),
+    ])
+    expect(existsSync(target)).toBe(false)
+
+    settingsFor(dataDir)
+    expect(command('backup', [copy], { DATABASE_URL: '' })).toMatchObject({ status: 0, stderr: '' })
+    expect(existsSync(copy)).toBe(true)
   })
 
   it.each([

@@ -2,7 +2,7 @@ import '../../private-umask.ts'
 import { parseArgs } from 'node:util'
 import { type Ask, BackupError, backUpStore, writeKey } from '../../store/index.ts'
 import { assertSafeServer } from '../addresses.ts'
-import { contentsText, examineKey, ownKey, runCommand, type SourcedKey } from './command.ts'
+import { assertEmbedded, contentsText, examineKey, ownKey, runCommand, type SourcedKey } from './command.ts'
 import { moveStore } from './move-store.ts'
 
 const usage = `Copies the embedded store. Stop the service first.
@@ -23,10 +23,9 @@ async function main(): Promise<void> {
   const [file] = positionals
   const isToServer = values.to !== undefined
   if (positionals.length !== (isToServer ? 0 : 1) || values['with-audit-key'] === '') throw new Error(usage)
+  if (!isToServer) assertEmbedded(dataDir, process.env, 'Back it up with its own tools, such as pg_dump.')
   const key = keyCopy(ownKey(dataDir, process.env), values['with-audit-key'])
   if (values.to !== undefined) return toServer(dataDir, values.to, key)
-  const onServer = process.env['DATABASE_URL'] && !process.env['DATA_DIR']
-  if (onServer) throw new Error('The store is a server (DATABASE_URL). Back it up with its own tools, such as pg_dump.')
   const contents = await backUpStore(dataDir, file ?? '', key.inspect)
   process.stdout.write(`${file} contains ${contentsText(contents)}.\n${key.about()}`)
 }

@@ -46,6 +46,14 @@ export async function examineKey(ask: Ask, { key, source }: SourcedKey) {
   return { ...facts, source, problem: keyProblem(facts, source) }
 }
 
+/** Throws if the service uses a server: the embedded store in DATA_DIR is then an old one, or nobody uses it. */
+export function assertEmbedded(dataDir: string, variables: NodeJS.ProcessEnv, remedy: string): void {
+  if (!variables['DATABASE_URL']) return
+  throw new Error(
+    `The store is a server (DATABASE_URL). ${remedy} If you mean the embedded store in ${dataDir}, which the service does not use, unset DATABASE_URL: put DATABASE_URL= before the command.`,
+  )
+}
+
 /** Opens the store at DATABASE_URL, or the embedded store in DATA_DIR, whose service must be stopped. */
 export async function openStore(dataDir: string, variables: NodeJS.ProcessEnv): Promise<Database> {
   const databaseUrl = variables['DATABASE_URL']

@@ -2,7 +2,7 @@ import '../../private-umask.ts'
 import { existsSync, renameSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { type Ask, BackupError, isSame, keyFile, restoreStore, writeKey } from '../../store/index.ts'
-import { contentsText, examineKey, namedKey, ownKey, runCommand, type SourcedKey } from './command.ts'
+import { assertEmbedded, contentsText, examineKey, namedKey, ownKey, runCommand, type SourcedKey } from './command.ts'
 
 const usage = `Restores the embedded store from a copy of npm run backup. Stop the service first.
 
@@ -19,6 +19,7 @@ async function main(): Promise<void> {
   const [file] = positionals
   if (file === undefined || positionals.length > 1) throw new Error(usage)
   const dataDir = process.env['DATA_DIR'] || 'data'
+  assertEmbedded(dataDir, process.env, 'Restore it with its own tools, such as pg_restore.')
   const keyName = values['with-audit-key']
   const namedFileKey = keyName === undefined ? undefined : namedKey(keyName)
   let found: Awaited<ReturnType<typeof examineKey>> | undefined
