@@ -8,11 +8,13 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
@@ -262,6 +264,54 @@ describe('a data folder in production', () => {
     expect(foreignWriters(folder)).toEqual(isRoot ? [expect.stringMatching(own)] : [])
     expect(foreignWriters(inside)).toEqual(isRoot ? [expect.stringMatching(above)] : [])
   })
+})
+
+describe('a data folder that another process or user also uses', () => {
+  it('is made private while another process deletes folders in it', async () => {
+    const folder = newFolder()
+    const churn = `const fs = require('node:fs')
+      const names = Array.from({ length: 50 }, (_, index) => process.argv[1] + '/' + index)
+      for (;;) {
+        for (const name of names) fs.mkdirSync(name + '/inner', { recursive: true })
+        fs.writeFileSync(process.argv[1] + '/up', '')
+        for (const name of names) fs.rmSync(name, { recursive: true, force: true })
+      }`
+    const other = spawn(process.execPath, ['-e', churn, folder])
+    onTestFinished(() => void other.kill('SIGKILL'))
+    await expect.poll(() => readdirSync(folder)).toContain('up')
+    for (let time = 0; time < 300; time += 1) expect(makePrivate(folder).refused).toEqual([])
+  })
+
+  const isRoot = process.getuid?.() === 0
+  if (!isRoot)
+    console.log('Only root can act as another user, so the test of foreign folders such as lost+found is left out.')
+  it.runIf(isRoot)(
+    'skips folders that only root can enter, such as lost+found, and reports other unreadable folders',
+    () => {
+      const nobody = 65_534
+      // The folder is directly in the temporary folder, so that another user can reach it.
+      const folder = mkdtempSync(join(tmpdir(), 'quartermaster-volume-'))
+      onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+      chownSync(folder, nobody, nobody)
+      mkdirSync(join(folder, 'lost+found'), { mode: 0o700 })
+      mkdirSync(join(folder, 'of-a-person'), { mode: 0o700 })
+      chownSync(join(folder, 'of-a-person'), 1234, 1234)
+      mkdirSync(join(folder, 'own'))
+      chownSync(join(folder, 'own'), nobody, nobody)
+      chmodSync(join(folder, 'own'), 0o755)
+      process.seteuid?.(nobody)
+      try {
+        expect(makePrivate(folder)).toEqual({
+          changed: 1,
+          wereWritable: 0,
+          refused: [`${folder}/of-a-person (EACCES)`],
+        })
+      } finally {
+        process.seteuid?.(0)
+      }
+      expect(modeOf(join(folder, 'own'))).toBe('700')
+    },
+  )
 })
 
 describe('a data folder that is shared', () => {

@@ -40,20 +40,36 @@ export function makePrivate(folder: string): Tightened {
   if (process.platform === 'win32') return { changed: 0, wereWritable: 0, refused: [] }
   const home = realpathSync(folder)
   assertOwnFolder(home)
-  const found = { changed: 0, wereWritable: 0, refused: [] as string[] }
-  const restrict = (path: string): void => {
+  const found = { changed: 0, wereWritable: 0 }
+  const refused = new Map<string, string>()
+  const restrict = (path: string, isFolder: boolean): void => {
+    // The folder first: then nobody else can reach the files below it.
     const outcome = takeBits(path)
-    if (outcome === undefined) return
-    if (outcome.reason !== undefined) found.refused.push(`${path} (${outcome.reason})`)
-    else found.changed += 1
-    if (outcome.wasWritable) found.wereWritable += 1
+    if (outcome?.reason !== undefined) refused.set(path, outcome.reason)
+    else if (outcome) found.changed += 1
+    if (outcome?.wasWritable) found.wereWritable += 1
+    if (!isFolder) return
+    try {
+      for (const entry of readdirSync(path, { withFileTypes: true }))
+        if (entry.isFile() || entry.isDirectory()) restrict(join(path, entry.name), entry.isDirectory())
+    } catch (error) {
+      const reason = whyUnreadable(path, error)
+      if (reason !== undefined) refused.set(path, reason)
+    }
   }
-  // The folder first: then nobody else can reach the files below it.
-  restrict(home)
-  for (const entry of readdirSync(home, { withFileTypes: true, recursive: true })) {
-    if (entry.isFile() || entry.isDirectory()) restrict(join(entry.parentPath, entry.name))
-  }
-  return found
+  restrict(home, true)
+  return { ...found, refused: [...refused].map(([path, reason]) => `${path} (${reason})`) }
+}
+
+/**
+ * Returns why this process cannot read a folder. Undefined if the folder was deleted meanwhile, or only root can enter it,
+ * such as `lost+found` of a volume.
+ */
+function whyUnreadable(folder: string, error: unknown): string | undefined {
+  const code: unknown = Object(error).code
+  const stat = lstatSync(folder, { throwIfNoEntry: false })
+  if (code === 'ENOENT' || !stat || (stat.uid === 0 && (stat.mode & groupAndOthers) === 0)) return undefined
+  return String(code)
 }
 
 function takeBits(path: string): { wasWritable: boolean; reason?: string } | undefined {
