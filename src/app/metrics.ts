@@ -52,7 +52,7 @@ export const definitions = {
   },
   quartermaster_job_attempts_total: {
     type: 'counter',
-    help: 'Attempts of jobs by name and outcome.',
+    help: 'Attempts of jobs by name and outcome. Each dead letter counts once as given-up, also if its process was killed.',
     labels: ['job', 'outcome'],
   },
   quartermaster_job_duration_seconds: {
@@ -152,8 +152,8 @@ interface Metrics {
 export function createMetrics(version: string): Metrics {
   const registry = new Registry()
   const metrics = new Map(Object.entries(definitions).map(([name, one]) => [name, metricOf(name, one, registry)]))
-  const count = <N extends OfType<'counter'>>(name: N, labels: LabelsOf<N>): void =>
-    (metrics.get(name) as Counter).inc(labels)
+  const count = <N extends OfType<'counter'>>(name: N, labels: LabelsOf<N>, times = 1): void =>
+    (metrics.get(name) as Counter).inc(labels, times)
   const observe = <N extends OfType<'histogram'>>(name: N, labels: LabelsOf<N>, value: number): void =>
     (metrics.get(name) as Histogram).observe(labels, value)
   const set = <N extends OfType<'gauge'>>(name: N, labels: LabelsOf<N>, value: number): void =>
@@ -193,7 +193,7 @@ const ofTheStore = [
 ] as const
 
 function telemetryOf(
-  count: <N extends OfType<'counter'>>(name: N, labels: LabelsOf<N>) => void,
+  count: <N extends OfType<'counter'>>(name: N, labels: LabelsOf<N>, times?: number) => void,
   observe: <N extends OfType<'histogram'>>(name: N, labels: LabelsOf<N>, value: number) => void,
 ): Telemetry {
   return {
@@ -207,10 +207,12 @@ function telemetryOf(
     },
     stateReached: (state) => count('quartermaster_request_transitions_total', { state }),
     jobTried({ job, outcome, seconds, waitedSeconds }) {
-      count('quartermaster_job_attempts_total', { job, outcome })
+      // Not every dead letter has a last attempt that ends, so `jobsGivenUp` counts them.
+      if (outcome !== 'given-up') count('quartermaster_job_attempts_total', { job, outcome })
       observe('quartermaster_job_duration_seconds', { job }, seconds)
       observe('quartermaster_job_wait_seconds', { job }, waitedSeconds)
     },
+    jobsGivenUp: (job, jobs) => count('quartermaster_job_attempts_total', { job, outcome: 'given-up' }, jobs),
     serviceCalled({ service, purpose, status, seconds }) {
       count('quartermaster_outgoing_calls_total', { service, purpose, status: classOf(status) })
       observe('quartermaster_outgoing_call_duration_seconds', { service }, seconds)

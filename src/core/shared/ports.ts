@@ -122,6 +122,11 @@ export interface Telemetry {
     readonly seconds: number
     readonly waitedSeconds: number
   }): void
+  /**
+   * So many jobs of this name have become dead letters, or have failed for good without dead letters. The queue reports 0 for
+   * each name when it starts.
+   */
+  jobsGivenUp(job: string, jobs: number): void
   /** A call to Microsoft 365 has ended; without a status there was no answer. */
   serviceCalled(call: {
     readonly service: string

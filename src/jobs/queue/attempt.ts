@@ -73,6 +73,7 @@ export function attempt(
     const { outcome, result, message } = await ended(boss, store, { job, claimed, scope })
     const seconds = (performance.now() - startedAt) / 1000
     telemetry?.jobTried({ job: job.name, outcome, seconds, waitedSeconds: waitedSeconds(claimed) })
+    if (outcome === 'given-up' && !job.options.hasDeadLetters) telemetry?.jobsGivenUp(job.name, 1)
     const error = result.output === undefined ? {} : { error: failureOf(result.output).message }
     const facts = {
       job: job.name,
@@ -176,11 +177,12 @@ async function retriedLater(boss: PgBoss, store: QueueStore, { id, data, sourceN
 
 /** Runs the `onDeadLetter` of a job without further attempts. This is durable work with its own retries. */
 export const handleDeadLetter =
-  (boss: PgBoss, store: QueueStore, jobs: ReadonlyMap<string, Job>, log: QueueLog) =>
+  (boss: PgBoss, store: QueueStore, jobs: ReadonlyMap<string, Job>, { log, telemetry }: Reports) =>
   async (letter: ClaimedJob): Promise<JobResult> => {
     const { id, data, sourceName, sourceId, sourceOutput } = letter
     const failure = failureOf(sourceOutput)
     const job = jobs.get(sourceName ?? '')
+    if (letter.retryCount === 0) telemetry?.jobsGivenUp(job?.name ?? 'unknown', 1)
     const isRetriable =
       failure.name === interruption.name && job?.options.retriesInterrupted && jobs.has(retryInterrupted)
     const handle = async () => {

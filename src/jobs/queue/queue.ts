@@ -85,6 +85,8 @@ export async function createQueue(store: QueueStore, log: QueueLog, telemetry?: 
   const complain = (error: unknown) => boss.emit('error', error instanceof Error ? error : new Error(String(error)))
 
   async function start(jobs: ReadonlyMap<string, Job>): Promise<number> {
+    // An alert on the increase of a counter misses the first failure if the counter does not begin with 0.
+    for (const name of jobs.keys()) telemetry?.jobsGivenUp(name, 0)
     await createQueues(boss, store, jobs)
     await indexRunningJobs(store)
     const left = await reclaim(store, boss)
@@ -94,7 +96,7 @@ export async function createQueue(store: QueueStore, log: QueueLog, telemetry?: 
       createWorker(boss, store, {
         name: DEAD_LETTER,
         concurrency: 1,
-        run: handleDeadLetter(boss, store, jobs, log),
+        run: handleDeadLetter(boss, store, jobs, { log, telemetry }),
         complain,
       }),
     )
