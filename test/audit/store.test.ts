@@ -236,4 +236,16 @@ describe('the key of the seals', () => {
     const fromSetting = auditKeyOf(dataDir, auditKey.toString('base64'))
     expect(Buffer.compare(fromSetting, auditKey)).toBe(0)
   })
+
+  it('is created on a disk without hard links', () => {
+    const dataDir = mkdtempSync(join(inject('runFolder'), 'key-'))
+    const refusing = (code: string) => () => {
+      throw Object.assign(new Error(`${code}: link`), { code })
+    }
+    expect(() => auditKeyOf(dataDir, undefined, refusing('EIO'))).toThrow('EIO')
+    expect(readdirSync(dataDir)).toEqual([])
+    const key = auditKeyOf(dataDir, undefined, refusing('EPERM'))
+    expect(auditKeyOf(dataDir, undefined)).toEqual(key)
+    expect([readdirSync(dataDir), statSync(keyFile(dataDir)).mode & 0o777]).toEqual([['audit.key'], 0o600])
+  })
 })

@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
@@ -126,6 +127,23 @@ describe('a backup of the embedded store', () => {
     await expect(backUpStore(dataDir, file)).rejects.toThrow('exists already')
     expect(readFileSync(file).equals(before)).toBe(true)
     await expect(backUpStore(newFolder(), join(newFolder(), 'a'))).rejects.toThrow('There is no store in')
+  })
+
+  it('is written to a disk without hard links, where it never replaces a file either', async () => {
+    const folder = newFolder()
+    const copy = join(folder, 'copy.tar.gz')
+    const refusing = (code: string, before?: () => void) => () => {
+      before?.()
+      throw Object.assign(new Error(`${code}: link`), { code })
+    }
+    // Another process creates the name while the backup is written.
+    const created = refusing('ENOTSUP', () => writeFileSync(copy, 'mine'))
+    await expect(backUpStore(dataDir, copy, undefined, created)).rejects.toThrow('EEXIST')
+    expect([readdirSync(folder), readFileSync(copy, 'utf8')]).toEqual([['copy.tar.gz'], 'mine'])
+    rmSync(copy)
+    expect(await backUpStore(dataDir, copy, undefined, refusing('EPERM'))).toEqual(holding)
+    expect([readdirSync(folder), statSync(copy).mode & 0o777]).toEqual([['copy.tar.gz'], 0o600])
+    expect(await restoreStore(join(folder, 'data'), copy, { replace: false })).toMatchObject(holding)
   })
 
   it('is refused for the old store after a move to a server, unless DATABASE_URL is emptied', () => {

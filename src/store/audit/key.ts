@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type AuditKeyFacts, compareKey, fingerprintOf, type StoredSeals } from '../../core/index.ts'
-import { type Ask, BackupError, type Database, syncFolder } from '../database/index.ts'
+import { type Ask, BackupError, type Database, type Link, renameToNew } from '../database/index.ts'
 import { ownSetting } from '../shared/index.ts'
 
 /** Returns the path of the key file, for installations without the setting: next to the store, not in it. */
@@ -10,9 +10,9 @@ export const keyFile = (dataDir: string): string => join(dataDir, 'audit.key')
 
 /**
  * Returns the key that seals the audit: from the setting, or from a file that only its owner can read. The first call
- * creates the file. Processes that start at the same time all get the key of the first.
+ * creates the file. Processes that start at the same time all get the key of the first, if the disk has hard links.
  */
-export function auditKeyOf(dataDir: string, secret: string | undefined): Uint8Array {
+export function auditKeyOf(dataDir: string, secret: string | undefined, link?: Link): Uint8Array {
   if (secret !== undefined) return Buffer.from(secret, 'base64')
   const known = readKey(keyFile(dataDir))
   if (known) return known
@@ -20,12 +20,11 @@ export function auditKeyOf(dataDir: string, secret: string | undefined): Uint8Ar
   const draft = `${keyFile(dataDir)}.${randomBytes(6).toString('hex')}`
   writeFileSync(draft, textOf(randomBytes(32)), { mode: 0o600, flush: true })
   try {
-    linkSync(draft, keyFile(dataDir))
-    syncFolder(dataDir)
+    renameToNew(draft, keyFile(dataDir), link)
   } catch (error) {
     if (!hasCode(error, 'EEXIST')) throw error
   } finally {
-    rmSync(draft)
+    rmSync(draft, { force: true })
   }
   const stored = readKey(keyFile(dataDir))
   if (!stored) throw new Error(`${keyFile(dataDir)} could not be created`)

@@ -1,5 +1,5 @@
 import { existsSync, rmSync } from 'node:fs'
-import { link, open, readFile, rm } from 'node:fs/promises'
+import { open, readFile, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
@@ -7,7 +7,7 @@ import { PGlite } from '@electric-sql/pglite'
 import pg from 'pg'
 import { lockStore, makePrivate, StoreInUse } from './data-folder.ts'
 import { type Database, openDatabase } from './database.ts'
-import { finishRestore, isOccupied, replaceStore, syncFolder } from './durable-files.ts'
+import { finishRestore, isOccupied, type Link, renameToNew, replaceStore } from './durable-files.ts'
 import { openEmbedded } from './embedded.ts'
 
 /** The contents of a store, for operators. */
@@ -44,7 +44,7 @@ export class BackupError extends Error {
  * returns its contents. Throws a {@link BackupError} while the service uses the store, without a store, or when the
  * file exists. `inspect` reads the store first; if it throws, no file is written.
  */
-export async function backUpStore(dataDir: string, file: string, inspect?: Inspect): Promise<Contents> {
+export async function backUpStore(dataDir: string, file: string, inspect?: Inspect, link?: Link): Promise<Contents> {
   assertStore(dataDir)
   if (existsSync(file)) throw new BackupError(`${file} exists already: choose another name.`)
   const store = await openEmbedded({ dataDir }).catch(explain(dataDir))
@@ -52,11 +52,16 @@ export async function backUpStore(dataDir: string, file: string, inspect?: Inspe
     await inspect?.((sql) => store.pool.query(sql))
     const held = await contentsOf((sql) => store.pool.query(sql))
     const packed = await pack(Buffer.from(await (await store.dump()).arrayBuffer()))
-    await writeWhole(file, packed, async (written) => {
-      const found = await contentsOfDump(await unpack(written))
-      if (JSON.stringify(found) !== JSON.stringify(held))
-        throw new BackupError(`The backup differs from the store, so ${file} was not written. Run this again.`)
-    })
+    await writeWhole(
+      file,
+      packed,
+      async (written) => {
+        const found = await contentsOfDump(await unpack(written))
+        if (JSON.stringify(found) !== JSON.stringify(held))
+          throw new BackupError(`The backup differs from the store, so ${file} was not written. Run this again.`)
+      },
+      link,
+    )
     return held
   } finally {
     await store.close()
@@ -181,10 +186,15 @@ async function unpack(file: string): Promise<Blob> {
 const TAR_END = Buffer.alloc(1024)
 
 /**
- * Writes, flushes and checks a file under a temporary name first, so that its final name never belongs to an incomplete
- * file. Only the owner may read it: it contains people's requests and the service's secrets.
+ * Writes, flushes and checks a file under a temporary name first, so that its final name never belongs to a part of a
+ * backup. Only the owner may read it: it contains people's requests and the service's secrets.
  */
-async function writeWhole(file: string, bytes: Buffer, check: (written: string) => Promise<void>): Promise<void> {
+async function writeWhole(
+  file: string,
+  bytes: Buffer,
+  check: (written: string) => Promise<void>,
+  link?: Link,
+): Promise<void> {
   const folder = dirname(resolve(file))
   const unfinished = join(folder, `.${basename(file)}.${process.pid}.unfinished`)
   try {
@@ -196,9 +206,7 @@ async function writeWhole(file: string, bytes: Buffer, check: (written: string) 
       await handle.close()
     }
     await check(unfinished)
-    // A link, unlike a rename, fails if another process has created the name meanwhile.
-    await link(unfinished, file)
-    syncFolder(folder)
+    renameToNew(unfinished, resolve(file), link)
   } finally {
     await rm(unfinished, { force: true })
   }

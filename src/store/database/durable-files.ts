@@ -3,6 +3,7 @@ import {
   existsSync,
   fdatasyncSync,
   fsyncSync,
+  linkSync,
   openSync,
   readdirSync,
   renameSync,
@@ -92,6 +93,33 @@ export function syncFolder(folder: string): void {
   } finally {
     closeSync(descriptor)
   }
+}
+
+/** Gives a file a second name. Throws `EEXIST` if the name exists. */
+export type Link = (file: string, name: string) => void
+
+/** Codes of `link` on disks without hard links, such as exFAT, SMB and FUSE. */
+const withoutLinks: readonly unknown[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']
+
+/**
+ * Renames a finished draft to a new name and flushes the folder. Throws `EEXIST` if another process has created the name
+ * meanwhile. The draft may stay next to it. On a disk without hard links, the new file is empty for a moment.
+ */
+export function renameToNew(draft: string, name: string, link: Link = linkSync): void {
+  try {
+    // A link, unlike a rename, never replaces a file.
+    link(draft, name)
+  } catch (error) {
+    if (!withoutLinks.includes(Object(error).code)) throw error
+    closeSync(openSync(name, 'wx', 0o600))
+    try {
+      renameSync(draft, name)
+    } catch (failure) {
+      rmSync(name)
+      throw failure
+    }
+  }
+  syncFolder(dirname(name))
 }
 
 /** Flushes every file and folder below a folder: PGlite copies a new store into its folder without a flush. */

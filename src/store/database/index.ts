@@ -16,7 +16,7 @@ export {
 } from './backup.ts'
 export { foreignWriters, makePrivate, StoreInUse } from './data-folder.ts'
 export { type Database, openDatabase } from './database.ts'
-export { syncFolder } from './durable-files.ts'
+export { type Link, renameToNew } from './durable-files.ts'
 export { migrate } from './migrate.ts'
 export { routeOf } from './server.ts'
 export { databaseFacts } from './server-facts.ts'
