@@ -124,6 +124,38 @@ const ruleFile = z.strictObject({
 export const alerts = () =>
   ruleFile.parse(parse(deployFile('monitoring/alerts.yaml'))).groups.flatMap(({ rules }) => rules)
 
+const scrapeFile = z.strictObject({
+  scrape_configs: z.tuple([
+    z.strictObject({
+      job_name: z.string(),
+      scheme: z.literal('http').optional(),
+      authorization: z.strictObject({ credentials_file: z.string() }),
+      static_configs: z.array(z.strictObject({ targets: texts })).optional(),
+      kubernetes_sd_configs: z
+        .tuple([
+          z.strictObject({
+            role: z.literal('pod'),
+            namespaces: z.strictObject({ names: texts }),
+            selectors: z.tuple([z.strictObject({ role: z.literal('pod'), label: z.string() })]),
+          }),
+        ])
+        .optional(),
+      relabel_configs: z
+        .array(
+          z.strictObject({
+            source_labels: z.tuple([z.string().regex(/^__meta_kubernetes_pod_\w+$/)]),
+            regex: z.string().optional(),
+            action: z.literal('keep').optional(),
+            target_label: z.string().optional(),
+          }),
+        )
+        .optional(),
+    }),
+  ]),
+})
+/** Returns the only scrape job of a configuration of Prometheus. */
+export const scrapeJobOf = (text: string) => scrapeFile.parse(parse(text)).scrape_configs[0]
+
 const dashboardFile = z.looseObject({
   title: z.string(),
   uid: z.string(),

@@ -17,6 +17,7 @@ import {
   podContainer,
   queries,
   queryOf,
+  scrapeJobOf,
   unit,
   unitStart,
 } from '../support/deploy-files.ts'
@@ -189,7 +190,6 @@ describe('all deploy files', () => {
     expect(compose().services['service']?.environment?.['PORT']).toBe(`${port}`)
     expect(ports).toEqual([{ name: 'http', containerPort: port }])
     expect(env.find(({ name }) => name === 'PORT')?.value).toBe(`${port}`)
-    expect(JSON.stringify(kubernetes()[0])).toContain(`"prometheus.io/port":"${port}"`)
     expect([ingress.targetPort, ...probes.map(({ httpGet }) => httpGet.port)]).toEqual([port, port, port, port])
   })
 
@@ -276,6 +276,30 @@ describe('alerts and dashboard', () => {
       const known: readonly string[] = [...added, ...(definition?.[1].labels ?? [])]
       expect([...labels, ...groupedBy].filter((label) => !known.includes(label))).toEqual([])
     }
+  })
+
+  it('use the job that scrapes the pods of Kubernetes, or the replicas of the page, with the token', () => {
+    const inKubernetes = scrapeJobOf(deployFile('monitoring/kubernetes-scrape.yaml'))
+    const page = readFileSync('docs/telemetry.md', 'utf8')
+    const onPage = scrapeJobOf(/^scrape_configs:[\s\S]*?(?=^```)/m.exec(page)?.[0] ?? '')
+    expect(onPage).toMatchObject({ job_name: 'quartermaster', authorization: inKubernetes.authorization })
+    expect(inKubernetes.job_name).toBe('quartermaster')
+    const jobs = queries().flatMap(({ expression }) => [...expression.matchAll(/\bup\{job="([^"]*)"/g)])
+    expect(new Set(jobs.map(([, name]) => name))).toEqual(new Set(['quartermaster']))
+
+    const [discovery] = inKubernetes.kubernetes_sd_configs ?? []
+    // Another test compares this label with that of the pods.
+    expect(discovery?.selectors[0].label).toBe('app.kubernetes.io/name=quartermaster')
+    expect(deployFile('kubernetes/quartermaster.yaml')).toContain(`--namespace ${discovery?.namespaces.names}`)
+    const ports = inKubernetes.relabel_configs?.find(({ source_labels: [label] }) => label.endsWith('_port_name'))
+    expect(podContainer().ports?.map(({ name }) => name)).toEqual([ports?.regex])
+    // Scrapers that follow annotations send no token.
+    expect(deployFile('kubernetes/quartermaster.yaml')).not.toContain('prometheus.io/')
+  })
+
+  it('report an outage also if Prometheus finds no replica', () => {
+    const down = alerts().find(({ alert }) => alert === 'QuartermasterDown')
+    expect(down?.expr.split(' or ')).toEqual(['sum(up{job="quartermaster"}) == 0', 'absent(up{job="quartermaster"})'])
   })
 
   it('are checked by a parser that rejects invalid PromQL', () => {
