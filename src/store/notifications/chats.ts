@@ -296,7 +296,7 @@ const quick = `WITH quick AS (SELECT set_config('synchronous_commit', 'off', tru
 function chatPaceInStore(database: Database): ChatPaceStore {
   return {
     async change(conversationId, decide) {
-      return database.transaction(async () => {
+      return database.endingWith(async () => {
         // Locks the row; the time is that of the lock.
         const { rows } = await database.query<{ body: ChatTraffic; now: number }>(
           `${quick}
@@ -307,11 +307,13 @@ function chatPaceInStore(database: Database): ChatPaceStore {
         )
         const row = rows[0] ?? { body: nothing, now: Date.now() }
         const { traffic, result } = decide(row.body, row.now)
-        await database.query('UPDATE chat_pace SET body = $2 WHERE conversation_id = $1', [
-          conversationId,
-          JSON.stringify(traffic),
-        ])
-        return result
+        return async () => {
+          await database.query('UPDATE chat_pace SET body = $2 WHERE conversation_id = $1', [
+            conversationId,
+            JSON.stringify(traffic),
+          ])
+          return result
+        }
       })
     },
     async count(conversationId, milliseconds) {
