@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
   addressRuleOf,
+  asksFor,
   asksForAddress,
   asWritten,
   because,
@@ -62,8 +63,7 @@ export function inputIds(template: Template): { readonly front: readonly string[
   const { front, more } = formOf(template).ids(template)
   const isAsked = (id: string): boolean => {
     if (id === addressRuleOf(template.kind) && !asksForAddress(template)) return false
-    const rule = template.properties[id]
-    return rule === undefined || (rule.shown && rule.fixed === undefined)
+    return asksFor(template, id)
   }
   return { front: front.filter(isAsked), more: more.filter(isAsked) }
 }

@@ -135,16 +135,10 @@ export const mailboxForm = {
   ids(template: Template) {
     const { kind, fields } = template
     const { front, more } = formInputsOf(kindOf(kind), fields)
-    const isGiven = (id: MailboxInputId): boolean => isAllowed(template, id)
     const isChecked = (id: MailboxInputId): boolean => isRequired(template, id) || maximumOf(template, id) !== ''
     return {
-      front: [
-        ...front.filter(isGiven),
-        ...more.filter((id) => isGiven(id) && isChecked(id)),
-        ...fields.map(({ key }) => `metadata.${key}`),
-        'reason',
-      ],
-      more: more.filter((id) => isGiven(id) && !isChecked(id)),
+      front: [...front, ...more.filter(isChecked), ...fields.map(({ key }) => `metadata.${key}`), 'reason'],
+      more: more.filter((id) => !isChecked(id)),
     }
   },
 
@@ -205,13 +199,6 @@ function textsOf(kind: MailboxKind, id: string): InputTexts {
   const own: Readonly<Record<string, InputTexts>> = strings.mailboxOf[kind]
   const common: Readonly<Record<string, InputTexts>> = { ...strings.mailbox, reason: strings.site.reason }
   return own[id] ?? common[id] ?? { label: id }
-}
-
-/** The form leaves out kinds of access that the template does not allow. */
-function isAllowed({ limits: { accessLevels, permissionsMaximum } }: Template, id: MailboxInputId): boolean {
-  if (id !== 'permissions.FullAccess' && id !== 'permissions.SendAs') return true
-  if (permissionsMaximum === 0) return false
-  return accessLevels?.some((level) => id === `permissions.${level}`) ?? true
 }
 
 function isRequired({ properties, approval }: Template, id: MailboxInputId): boolean {

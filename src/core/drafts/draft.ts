@@ -166,7 +166,7 @@ export async function checkDraft(context: Context<DraftPorts>, draft: Draft, tem
     ...inForm,
     ...(evaluation.ok ? [] : evaluation.faults),
     ...reasonFaults(draft, template),
-    ...missingLabel(draft, template),
+    ...missingLabel(body, template),
     ...neededAddress(template, sought.displayName, draft.values['alias'] ?? ''),
   ]
   if (!evaluation.ok || faults.length > 0) return { template, faults }
@@ -217,9 +217,8 @@ function reasonFaults(draft: Draft, template: Template): Fault[] {
 }
 
 /** Returns the fault of a form without a label if the template has labels but no default. The API does not require one. */
-function missingLabel({ values }: Draft, { kind, labels }: Template): Fault[] {
-  if (isMailboxKind(kind) || labels.allowed.length === 0 || labels.default) return []
-  if ((values['labelId'] ?? '').trim() !== '') return []
+function missingLabel({ labelId }: Record<string, unknown>, { kind, labels }: Template): Fault[] {
+  if (isMailboxKind(kind) || labels.allowed.length === 0 || labels.default || labelId !== undefined) return []
   return [fault('/labelId', 'required', because('fieldRequired', { field: 'labelId' }))]
 }
 

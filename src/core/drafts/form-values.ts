@@ -14,12 +14,13 @@ interface FormBody {
 /**
  * Converts form values to a request body of the API. The inputs have the names of the API's fields. A people picker
  * contains ids joined by commas, a toggle `true` or `false`. Empty inputs are omitted, so that defaults and "required"
- * apply.
+ * apply. Values of fields that the form no longer shows are omitted too, because the person cannot change them there.
  */
 export function bodyOfForm(template: Template, values: FormValues): FormBody {
   const { id, kind } = template
   const defaults = defaultsOf(template)
-  const typed = Object.entries(values).flatMap(([input, text]) => {
+  const asked = Object.fromEntries(Object.entries(values).filter((input) => isAsked(template, input)))
+  const typed = Object.entries(asked).flatMap(([input, text]) => {
     const value = text.trim()
     // A cleared input stays empty if the field has a default, so that the default does not return.
     return value === '' && !Object.hasOwn(defaults, input) ? [] : [[input, value] as const]
@@ -31,17 +32,31 @@ export function bodyOfForm(template: Template, values: FormValues): FormBody {
   for (const { path, value } of fields) put(body, path, value)
   // A form without an address input derives the address from the display name.
   if (!asksForAddress(template)) delete body[addressRuleOf(kind)]
-  return { body, faults: isMailboxKind(kind) ? twiceChosen(values) : [] }
+  return { body, faults: isMailboxKind(kind) ? twiceChosen(asked) : [] }
+}
+
+/** Whether a template's form can show an input: the template neither hides nor sets it, and allows its level of access. */
+export function asksFor({ limits, properties }: Pick<Template, 'limits' | 'properties'>, input: string): boolean {
+  const rule = properties[input]
+  if (rule && (!rule.shown || rule.fixed !== undefined)) return false
+  if (!input.startsWith('permissions.')) return true
+  const { accessLevels, permissionsMaximum } = limits
+  return permissionsMaximum !== 0 && (accessLevels?.some((level) => input === `permissions.${level}`) ?? true)
+}
+
+/** Whether a template's form can request a value. A label must be one of the template's labels. */
+export function isAsked(template: Template, [input, value]: Input): boolean {
+  const { kind, labels } = template
+  if (input !== 'labelId') return asksFor(template, input)
+  return !isMailboxKind(kind) && labels.allowed.some(({ id }) => id === value.trim())
 }
 
 /** The picker with the people who can open a mailbox, and the one with the people who can send as it. */
 const [opening, sending] = ['permissions.FullAccess', 'permissions.SendAs'] as const
 
 /** Whether the form of a shared mailbox lets people choose who can open it. */
-export function asksWhoOpens({ kind, limits, properties }: Pick<Template, 'kind' | 'limits' | 'properties'>): boolean {
-  if (kind !== 'sharedMailbox' || limits.permissionsMaximum === 0) return false
-  return (limits.accessLevels?.includes('FullAccess') ?? true) && properties[opening]?.shown !== false
-}
+export const asksWhoOpens = (template: Pick<Template, 'kind' | 'limits' | 'properties'>): boolean =>
+  template.kind === 'sharedMailbox' && asksFor(template, opening)
 
 /** Whether the form of a shared mailbox leaves out its requester, who then cannot open the mailbox. */
 export const leavesOut = (

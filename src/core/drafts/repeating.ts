@@ -9,11 +9,11 @@ import {
   readRequest,
   referenceOf,
 } from '../requests/index.ts'
-import { type Actor, type Context, defineUseCase, isMailboxKind, jobId, type RequestState } from '../shared/index.ts'
+import { type Actor, type Context, defineUseCase, jobId, type RequestState } from '../shared/index.ts'
 import { answersOf, type Template } from '../templates/index.ts'
 import { type Draft, type DraftPorts, type DraftView, knownTemplate, ownDraft, showDraft } from './draft.ts'
 import { beginDraft } from './drafting.ts'
-import { formOfRequest } from './form-values.ts'
+import { formOfRequest, isAsked } from './form-values.ts'
 
 /** The states of a request that ended without success and can be resubmitted. */
 const resubmittable: readonly RequestState[] = ['rejected', 'expired', 'cancelled', 'failed']
@@ -110,14 +110,10 @@ async function stillAllowed(context: Context<DraftPorts>, request: Request): Pro
 }
 
 function isAllowed(template: Template, request: Request, input: string, value: string): boolean {
-  const { kind, labels, limits, properties, fields } = template
-  const rule = properties[input]
-  if (rule && (!rule.shown || rule.fixed !== undefined)) return false
-  if (input === 'labelId') return !isMailboxKind(kind) && labels.allowed.some(({ id }) => id === value)
-  const [, key = ''] = /^\w+\.(.*)$/.exec(input) ?? []
-  if (input.startsWith('permissions.')) return limits.accessLevels?.some((level) => level === key) ?? true
-  if (!input.startsWith('metadata.')) return true
-  const field = fields.find((one) => one.key === key)
+  if (!isAsked(template, [input, value])) return false
+  const [, key] = /^metadata\.(.*)$/.exec(input) ?? []
+  if (key === undefined) return true
+  const field = template.fields.find((one) => one.key === key)
   // A value without a template field came by REST or is built in, such as the seats of a room.
   if (!field) return request.template.fields.every((one) => one.key !== key)
   return answersOf([field], { [key]: value }, '').faults.every(({ code }) => !unfit.includes(code))
