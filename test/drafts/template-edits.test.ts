@@ -73,4 +73,60 @@ describe('an open draft, after an admin has edited its template', () => {
       plan: { details: { labelId: '' } },
     })
   })
+
+  const reviewed = async (before: Template, values: Record<string, string>) => {
+    const view = await reviews(await opens(before), values)
+    if (view.step !== 'review') throw new Error(`not reviewed: ${faultsOf(view)}`)
+    return view.draft
+  }
+  const sends = ({ requestId, version }: { requestId: string; version: number }) =>
+    core.provisioning.submitDraft(asKim, { requestId, version })
+
+  it('is reviewed again before it is sent under new rules, and is then sent once', async () => {
+    const before = await core.template()
+    const draft = await reviewed(before, { displayName: 'Borealis', reason: 'For the club.' })
+    await edit(before, {
+      naming: { alias: { pattern: 'club-{input}' } },
+      approval: { stages: [{ approvers: [{ user: dana.id }] }] },
+    })
+    const again = await sends(draft)
+    expect(again).toMatchObject({
+      step: 'review',
+      outdated: true,
+      draft: { values: { displayName: 'Borealis' } },
+      plan: { url: expect.stringMatching(/\/club-borealis$/), approvals: [{ approvers: [{ id: dana.id }] }] },
+    })
+    expect(await sends(draft)).toMatchObject({ step: 'review', outdated: true })
+    if (again.step !== 'review') throw new Error(`no review: ${again.step}`)
+    for (const _ of [1, 2])
+      expect(await sends(again.draft)).toMatchObject({ step: 'submitted', request: { status: 'pendingApproval' } })
+  })
+
+  it('returns to its form, with its values, if new rules require more', async () => {
+    const before = await core.template()
+    const draft = await reviewed(before, { displayName: 'Cassini' })
+    await edit(before, { approval: { stages: [{ approvers: [{ user: dana.id }] }] } })
+    const view = await sends(draft)
+    expect(faultsOf(view)).toEqual(['/reason required'])
+    expect(view).toMatchObject({ outdated: true, draft: { values: { displayName: 'Cassini' } } })
+  })
+
+  it('is sent from the review that it continues with, if this review shows the new rules', async () => {
+    const before = await core.template()
+    const { requestId } = await reviewed(before, { displayName: 'Deneb' })
+    await edit(before, { naming: { alias: { pattern: 'club-{input}' } } })
+    const view = await core.provisioning.continueDraft(asKim, { requestId })
+    if (view.step !== 'review') throw new Error(`no review: ${view.step}`)
+    expect(await sends(view.draft)).toMatchObject({ step: 'submitted', request: { alias: 'club-deneb' } })
+  })
+
+  it('is sent as before if an earlier version of the service has stored its review', async () => {
+    const before = await core.template()
+    const { templateVersion, ...draft } = await reviewed(before, { displayName: 'Electra' })
+    expect(templateVersion).toBe(before.version)
+    const stored = { ...draft, version: draft.version + 1 }
+    expect(await core.ports.drafts.update(stored)).toBe(true)
+    await edit(before, { description: 'For clubs' })
+    expect(await sends(stored)).toMatchObject({ step: 'submitted' })
+  })
 })

@@ -44,6 +44,8 @@ export const draft = z.object({
   tenantId: z.uuid(),
   personId: z.uuid(),
   templateId: z.uuid(),
+  /** The version of the template on the last review. A draft from an earlier version of the service has no version. */
+  templateVersion: z.int().optional(),
   /** The failed request that this draft replaces when it is submitted. */
   replaces: z.uuid().optional(),
   /** The request from which the values were copied. */
@@ -120,7 +122,10 @@ export async function ownDraft({ ports, actor }: Context<DraftPorts>, requestId:
   return draft
 }
 
-/** Returns the view of a draft at its current step. A reviewed draft with new faults returns to its form. */
+/**
+ * Returns the view of a draft at its current step. A reviewed draft with new faults returns to its form. If its template
+ * has changed since, the new review gets its own version, so that the earlier review cannot be sent.
+ */
 export async function showDraft(context: Context<DraftPorts>, draft: Draft, outdated: boolean): Promise<DraftView> {
   const { ports } = context
   if (draft.step === 'submitted')
@@ -136,10 +141,18 @@ export async function showDraft(context: Context<DraftPorts>, draft: Draft, outd
     }
   const template = await knownTemplate(context, draft.templateId)
   const checked = await checkDraft(context, draft, template)
-  if ('plan' in checked) return { step: 'review', draft, ...checked, outdated }
+  if ('plan' in checked) {
+    const { version: templateVersion } = template
+    const renewed = isOutdated(draft, template) && (await write(ports, { ...draft, templateVersion }))
+    return { step: 'review', draft: renewed || draft, ...checked, outdated }
+  }
   const returned = await write(ports, { ...draft, step: 'details' })
   return { step: 'details', draft: returned ?? draft, template: checked.template, faults: checked.faults, outdated }
 }
+
+/** Whether the template has changed since the person reviewed the draft. */
+export const isOutdated = ({ templateVersion }: Draft, { version }: Template): boolean =>
+  templateVersion !== undefined && templateVersion !== version
 
 type Checked =
   | {

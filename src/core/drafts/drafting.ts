@@ -10,6 +10,7 @@ import {
   type DraftView,
   filledForm,
   isFilledIn,
+  isOutdated,
   knownTemplate,
   ownDraft,
   reasonOf,
@@ -96,7 +97,7 @@ async function checkedStep(context: Context<DraftPorts>, filled: Draft, template
     faults: [unavailable(error)],
   }))
   const step = 'plan' in checked ? 'review' : 'details'
-  const next = await write(context.ports, { ...filled, step })
+  const next = await write(context.ports, { ...filled, step, templateVersion: template.version })
   if (!next) return showDraft(context, await ownDraft(context, filled.requestId), true)
   if ('plan' in checked) return { step: 'review', draft: next, ...checked, outdated: false }
   return { step: 'details', draft: next, template: checked.template, faults: checked.faults, outdated: false }
@@ -145,7 +146,7 @@ export const editDraft = defineUseCase({
 
 /**
  * Submits a reviewed draft. Repeated clicks create one request. If a value is no longer valid, for example a name that
- * is now taken, the form returns with its values.
+ * is now taken, the form returns with its values. If the template has changed since the review, a new review returns.
  */
 export const submitDraft = defineUseCase({
   permission: 'request.create',
@@ -158,6 +159,8 @@ export const submitDraft = defineUseCase({
     const { ports } = context
     const draft = await ownDraft(context, requestId)
     if (draft.step !== 'review' || draft.version !== version) return showDraft(context, draft, true)
+    const template = await knownTemplate(context, draft.templateId)
+    if (isOutdated(draft, template)) return showDraft(context, draft, true)
     const submitted: Draft = {
       ...draft,
       step: 'submitted',
@@ -165,7 +168,6 @@ export const submitDraft = defineUseCase({
       updatedAt: ports.clock.now().toISOString(),
     }
     try {
-      const template = await knownTemplate(context, draft.templateId)
       const { body } = bodyOfForm(template, draft.values)
       const { replaces, basedOn } = draft
       const submission = { resource: resourceOf(template.kind), body, reason: reasonOf(draft), replaces, basedOn }
@@ -185,7 +187,6 @@ export const submitDraft = defineUseCase({
       if (error instanceof ProvisioningError && error.code === 'stale-version')
         return showDraft(context, await ownDraft(context, requestId), true)
       if (!(error instanceof ProvisioningError) || error.faults.length === 0) throw error
-      const template = await knownTemplate(context, draft.templateId)
       const returned = await write(ports, { ...draft, step: 'details' })
       return { step: 'details', draft: returned ?? draft, template, faults: error.faults, outdated: false }
     }
