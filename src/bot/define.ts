@@ -16,6 +16,7 @@ import { isForAdmins, type Reply, type Turn } from './channel/turn.ts'
 interface CardAction {
   readonly verb: string
   readonly decides?: Deciding
+  readonly sendsForm?: boolean
   run(turn: Turn, raw: unknown): Promise<Reply>
 }
 
@@ -24,6 +25,8 @@ export function defineCardAction<S extends z.ZodType>(action: {
   verb: string
   /** The action decides a request, so the audit records an attempt by a person without access to the service. */
   decides?: Deciding
+  /** The click contains a form's inputs. If its template is not available, the card stays, so that no input is lost. */
+  sendsForm?: boolean
   /** Others are refused before the data is read, so that the answer reveals nothing. */
   forAdmins?: boolean
   data: S
@@ -32,6 +35,7 @@ export function defineCardAction<S extends z.ZodType>(action: {
   return {
     verb: action.verb,
     ...(action.decides && { decides: action.decides }),
+    ...(action.sendsForm && { sendsForm: true }),
     async run(turn, raw) {
       // The core checks each use case again.
       if (action.forAdmins && !isForAdmins(turn.actor)) throw new ProvisioningError('forbidden', because('adminOnly'))

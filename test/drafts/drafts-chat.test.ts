@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
 import strings from '../../cards/strings/en.json' with { type: 'json' }
+import { clicking } from '../support/bot-activities.ts'
 import { startBot, withBotWorld } from '../support/bot-world.ts'
 import { dana, kim, openCommunity, projectSite } from '../support/card-world.ts'
 import { action, actionsOf, pressed, textOf, valuesOf } from '../support/cards.ts'
@@ -187,6 +188,30 @@ describe('a draft in chat', () => {
     expect(textOf(await bot().clicks('kim', kept, 'Continue'))).toContain(strings.notice.templateGone.what)
     await put(true, openCommunity.version + 2)
     expect(await bot().says('kim', 'new')).toContain('Choir')
+  })
+
+  it('keeps its form, with the typed text, while its template is disabled', async () => {
+    const form = await opens()
+    const { requestId } = subject(form, 'Review')
+    const [before, current] = [
+      await world.stores.drafts.find(requestId),
+      await world.stores.templates.find(contosoTenant, openCommunity.id),
+    ]
+    const version = current?.version ?? 0
+    const put = (active: boolean, version: number) =>
+      world.stores.templates.put(contosoTenant, { ...openCommunity, active, version }, version - 1)
+    await put(false, version + 1)
+    const { data } = pressed(form, 'Review', { displayName: 'Typed' })
+    for (const verb of ['request.review', 'request.check', 'request.keep', 'request.join']) {
+      const [answer] = await bot().turn(clicking('kim', verb, data))
+      expect(answer?.value.body, verb).toMatchObject({
+        type: 'application/vnd.microsoft.activity.message',
+        value: strings.toast.templateGone,
+      })
+    }
+    expect(await world.stores.drafts.find(requestId)).toEqual(before)
+    await put(true, version + 2)
+    expect(textOf(await presses(form, 'Review', { displayName: 'Typed' }))).toContain('Is this right?')
   })
 
   it('is not opened by a click with the command of another card', async () => {

@@ -268,13 +268,12 @@ export class Listener implements Middleware {
       ? refusalOf(error, click, activity.replyToId !== undefined)
       : { code: 'unexpected', traceId }
     const notice = lost ? { code: withdrawnCode[lost] } : refusal
-    if (!isPassing(error) || notice.retry) await respond(context, cardsFor(viewer).notice(notice, viewer))
+    const isForm = notice.code === 'templateGone' && click && cardActions.get(click.verb)?.sendsForm
+    const passing = known ? (whyUnavailable(error) ?? 'unavailable') : 'failed'
+    if (notice.retry || !(isForm || isPassing(error))) await respond(context, cardsFor(viewer).notice(notice, viewer))
     // The card stays unchanged, so that the values in its inputs are not lost.
     else if (isInvoke(activity))
-      await respondMessage(
-        context,
-        toastFor(viewer, known ? (whyUnavailable(error) ?? 'unavailable') : 'failed', traceId),
-      )
+      await respondMessage(context, toastFor(viewer, isForm ? 'templateGone' : passing, traceId))
     else await respondBelow(context, cardsFor(viewer).notice(notice, viewer))
   }
 }

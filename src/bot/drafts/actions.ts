@@ -37,6 +37,7 @@ const form = z.looseObject({ requestId, version })
 /** Saves the completed form and shows its review. */
 const reviewDraft = defineCardAction({
   verb: 'request.review',
+  sendsForm: true,
   data: form,
   handle: async (turn, click) => showStep(await turn.core.reviewDraft(turn.actor, await completed(turn, click)), turn),
 })
@@ -44,6 +45,7 @@ const reviewDraft = defineCardAction({
 /** Saves an incomplete form, and previews the final names. */
 const checkNames = defineCardAction({
   verb: 'request.check',
+  sendsForm: true,
   data: form,
   handle: async (turn, click) =>
     showStep(await turn.core.checkDraftNames(turn.actor, await completed(turn, click)), turn),
@@ -52,6 +54,7 @@ const checkNames = defineCardAction({
 /** Saves an incomplete form, valid or not, for later. */
 const keepDraft = defineCardAction({
   verb: 'request.keep',
+  sendsForm: true,
   data: form,
   handle: async (turn, click) => showStep(await turn.core.keepDraft(turn.actor, await completed(turn, click)), turn),
 })
@@ -59,6 +62,7 @@ const keepDraft = defineCardAction({
 /** Adds the person to the people who can open the mailbox. */
 const joinDraft = defineCardAction({
   verb: 'request.join',
+  sendsForm: true,
   data: form,
   handle: async (turn, click) => showStep(await turn.core.joinDraft(turn.actor, await completed(turn, click)), turn),
 })

@@ -253,6 +253,8 @@ export const keepDraft = defineUseCase({
     const draft = await ownDraft(context, requestId)
     const filled: Draft = { ...withAnswers(draft, values), begun: true }
     const isOpen = draft.step === 'details' && draft.version === version
+    // Without its template, the draft must not change: the form stays on the card, and its next click needs this version.
+    if (isOpen) await knownTemplate(context, draft.templateId)
     const now = (isOpen && (await write(ports, filled))) || (await ownDraft(context, requestId))
     // A second click finds the draft that the first click saved.
     const isSaved = now.step === 'details' && now.version === version + 1 && now.begun === true
