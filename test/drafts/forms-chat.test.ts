@@ -101,6 +101,44 @@ describe('the form of a template', () => {
     expect(request.details).not.toHaveProperty('officeLocation')
   })
 
+  it('uses the defaults of fields that it got while it was open, unless the person clears them', async () => {
+    const before = template.parse({
+      id: 'b1b2c3d4-2d3c-4e5f-9a8b-7c6d5e4f3a99',
+      version: 1,
+      kind: 'sharedMailbox',
+      name: 'Mailbox with news',
+      properties: { hideFromGAL: { shown: false } },
+    })
+    await world.stores.templates.put(contosoTenant, before, 0)
+    const forms = []
+    for (const name of ['lyra', 'mensa'])
+      forms.push([name, await startBot(world).sends('kim', 'request.choose', { templateId: before.id })] as const)
+    const properties = { hideFromGAL: { default: true }, companyName: { default: 'Contoso AG' } }
+    const fields = [{ key: 'team', type: 'text', label: 'Team', default: 'North' }]
+    await world.stores.templates.put(contosoTenant, template.parse({ ...before, version: 2, properties, fields }), 1)
+    const typed = (card: Card, name: string) => {
+      // A client leaves out empty inputs.
+      const inputs = Object.entries({ ...valuesOf(card), displayName: name, name }).filter(([, value]) => value !== '')
+      return { ...action(card, 'Review').data, ...Object.fromEntries(inputs) }
+    }
+    const sends = (verb: string, data: object) => startBot(world).sends('kim', verb, data)
+    for (const [name, form] of forms) {
+      const isCleared = name === 'mensa'
+      const kept = await sends('request.keep', typed(form, name))
+      const again = await clicks(kept, 'Continue')
+      expect(valuesOf(again)).toMatchObject({
+        hideFromGAL: 'true',
+        companyName: 'Contoso AG',
+        'metadata.team': 'North',
+      })
+      const { companyName: _, hideFromGAL, ...others } = typed(again, name)
+      const review = await sends('request.review', isCleared ? { ...others, hideFromGAL: 'false' } : typed(again, name))
+      const { details } = await requestOn(await clicks(review, 'Create'))
+      expect(details).toMatchObject({ metadata: { team: 'North' } })
+      expect(Object.hasOwn(details, 'companyName') && Object.hasOwn(details, 'hideFromGAL')).toBe(!isCleared)
+    }
+  })
+
   it('marks required inputs with an asterisk, and the server checks all answers', async () => {
     const form = await opens()
     const error = 'A cost centre has four digits, such as 4711.'

@@ -74,6 +74,19 @@ describe('an open draft, after an admin has edited its template', () => {
     })
   })
 
+  it('continues with the defaults of new fields, and has one new version for them', async () => {
+    const before = await core.template()
+    const { requestId, version } = await opens(before)
+    await edit(before, { fields: [{ key: 'team', type: 'text', label: 'Team', default: 'North' }] })
+    for (const _ of [1, 2])
+      expect(await core.provisioning.continueDraft(asKim, { requestId })).toMatchObject({
+        step: 'details',
+        draft: { version: version + 1, values: { 'metadata.team': 'North' } },
+      })
+    const started = await core.provisioning.listDrafts(asKim)
+    expect(started.map((draft) => draft.requestId)).not.toContain(requestId)
+  })
+
   const reviewed = async (before: Template, values: Record<string, string>) => {
     const view = await reviews(await opens(before), values)
     if (view.step !== 'review') throw new Error(`not reviewed: ${faultsOf(view)}`)

@@ -68,14 +68,16 @@ const joinDraft = defineCardAction({
 })
 
 /**
- * Returns the draft and the values of the form's inputs in a click. Clients omit empty inputs, so a missing input is
- * empty. If all inputs are missing, the click was not on a form, and the saved values stay.
+ * Returns the draft and the values of the form's inputs in a click. Clients omit empty inputs, so a missing input with a
+ * saved value was cleared. A missing input without one may be newer than the form, so the template's default applies. If
+ * all inputs are missing, the click was not on a form, and the saved values stay.
  */
 async function completed({ core, actor }: Turn, { requestId, version, ...inputs }: z.output<typeof form>) {
-  const { template } = await core.readDraft(actor, { requestId })
+  const { draft, template } = await core.readDraft(actor, { requestId })
   const ids = template ? formInputIds(template) : []
   const isForm = ids.some((id) => Object.hasOwn(inputs, id))
-  return { requestId, version, values: isForm ? Object.fromEntries(ids.map((id) => [id, textOf(inputs[id])])) : {} }
+  const filled = ids.filter((id) => isForm && (Object.hasOwn(inputs, id) || Object.hasOwn(draft.values, id)))
+  return { requestId, version, values: Object.fromEntries(filled.map((id) => [id, textOf(inputs[id])])) }
 }
 
 /** Returns an input's value as text. Teams sends text, other clients may send other types. */

@@ -31,7 +31,7 @@ import {
   ProvisioningError,
 } from '../shared/index.ts'
 import { type Template, usableTemplate } from '../templates/index.ts'
-import { bodyOfForm } from './form-values.ts'
+import { bodyOfForm, defaultsOf } from './form-values.ts'
 import { type NamePreview, neededAddress, previewNames } from './name-preview.ts'
 
 /**
@@ -131,15 +131,13 @@ export async function showDraft(context: Context<DraftPorts>, draft: Draft, outd
   if (draft.step === 'submitted')
     return { step: 'submitted', request: await readRequest.handle(context, { requestId: draft.requestId }) }
   if (draft.step === 'discarded') return { step: 'discarded', draft }
-  if (draft.step === 'details')
-    return {
-      step: 'details',
-      draft,
-      template: await knownTemplate(context, draft.templateId),
-      faults: [],
-      outdated,
-    }
   const template = await knownTemplate(context, draft.templateId)
+  if (draft.step === 'details') {
+    const opened = withAnswers(template, draft, {})
+    const hasNewDefaults = Object.keys(opened.values).length > Object.keys(draft.values).length
+    const written = hasNewDefaults && (await write(ports, opened))
+    return { step: 'details', draft: written || draft, template, faults: [], outdated }
+  }
   const checked = await checkDraft(context, draft, template)
   if ('plan' in checked) {
     const { version: templateVersion } = template
@@ -249,10 +247,14 @@ export function isFilledIn(before: Draft['values'], now: Draft['values']): boole
   )
 }
 
-/** Returns a draft with the form's values, marked as started if they differ from the opening values. */
-export function withAnswers(draft: Draft, values: Draft['values']): Draft {
-  const answers = { ...draft.values, ...values }
-  return { ...draft, values: answers, ...(isFilledIn(draft.values, answers) && { begun: true }) }
+/**
+ * Returns a draft with the form's values, marked as started if they differ from the earlier values. Fields that the
+ * template has got since then have their defaults.
+ */
+export function withAnswers(template: Template, draft: Draft, values: Draft['values']): Draft {
+  const opened = { ...defaultsOf(template), ...draft.values }
+  const answers = { ...opened, ...values }
+  return { ...draft, values: answers, ...(isFilledIn(opened, answers) && { begun: true }) }
 }
 
 /** Returns the template of a form. Throws `not-found` if the person can no longer use it. */
@@ -305,7 +307,7 @@ async function checkNames(
   const draft = await ownDraft(context, requestId)
   if (draft.step !== 'details' || draft.version !== version) return showDraft(context, draft, true)
   const template = await knownTemplate(context, draft.templateId)
-  const next = await write(ports, withAnswers(draft, values))
+  const next = await write(ports, withAnswers(template, draft, values))
   if (!next) return showDraft(context, await ownDraft(context, requestId), true)
   const { preview, faults } = await previewNames(inquiryOf(context, next), template, next.values, {
     isChecked: true,

@@ -87,7 +87,8 @@ async function review(
 ): Promise<DraftView> {
   const draft = await ownDraft(context, requestId)
   if (draft.step !== 'details' || draft.version !== version) return showDraft(context, draft, true)
-  return checkedStep(context, withAnswers(draft, values), await knownTemplate(context, draft.templateId))
+  const template = await knownTemplate(context, draft.templateId)
+  return checkedStep(context, withAnswers(template, draft, values), template)
 }
 
 /** Checks a filled draft and saves it: at its review, or at its form if it has faults. */
@@ -121,7 +122,8 @@ async function join(
   if (!isOpen || draft.version !== version) return showDraft(context, draft, true)
   const template = await knownTemplate(context, draft.templateId)
   const answers = { ...draft.values, ...values }
-  const joined = withAnswers(draft, leavesOut(template, answers, actor.id) ? withPerson(answers, actor.id) : answers)
+  const isOut = leavesOut(template, answers, actor.id)
+  const joined = withAnswers(template, draft, isOut ? withPerson(answers, actor.id) : answers)
   if (draft.step === 'review') return checkedStep(context, joined, template)
   const next = await write(ports, joined)
   if (!next) return showDraft(context, await ownDraft(context, requestId), true)
@@ -251,15 +253,15 @@ export const keepDraft = defineUseCase({
   async handle(context: Context<DraftPorts>, { requestId, version, values }): Promise<DraftView> {
     const { ports } = context
     const draft = await ownDraft(context, requestId)
-    const filled: Draft = { ...withAnswers(draft, values), begun: true }
-    const isOpen = draft.step === 'details' && draft.version === version
+    if (draft.step !== 'details') return showDraft(context, draft, true)
     // Without its template, the draft must not change: the form stays on the card, and its next click needs this version.
-    if (isOpen) await knownTemplate(context, draft.templateId)
-    const now = (isOpen && (await write(ports, filled))) || (await ownDraft(context, requestId))
+    const template = await knownTemplate(context, draft.templateId)
+    const filled: Draft = { ...withAnswers(template, draft, values), begun: true }
+    const now = (draft.version === version && (await write(ports, filled))) || (await ownDraft(context, requestId))
     // A second click finds the draft that the first click saved.
     const isSaved = now.step === 'details' && now.version === version + 1 && now.begun === true
     if (!isSaved || isFilledIn(filled.values, now.values)) return showDraft(context, now, true)
-    return { step: 'kept', draft: now, template: await knownTemplate(context, now.templateId) }
+    return { step: 'kept', draft: now, template }
   },
 })
 
