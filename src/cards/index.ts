@@ -45,7 +45,7 @@ export type {
 } from './decisions/index.ts'
 export { decidesNow, readTicks, tickOf } from './decisions/index.ts'
 export type { DraftOffer, RequestForm } from './drafts/index.ts'
-export { formInputIds, peopleInputIds } from './drafts/index.ts'
+export { formInputIds, peopleInputIds, wholeValue } from './drafts/index.ts'
 export { type Notice, type NoticeCode, noticeCodes, type RetryVerb, withdrawnCode } from './notifications/index.ts'
 export { maxJobs } from './operations/index.ts'
 export type { ErasureNow, ExportNow } from './privacy/index.ts'

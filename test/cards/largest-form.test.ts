@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import strings from '../../cards/strings/en.json' with { type: 'json' }
-import { type CardJson, formInputIds } from '../../src/cards/index.ts'
+import { type CardJson, formInputIds, wholeValue } from '../../src/cards/index.ts'
 import {
   type Fault,
   isMailboxKind,
@@ -129,6 +129,25 @@ describe('the form of the largest template', () => {
     const [small, large] = [largest('roomMailbox', { count: 1, required: false }), largest('roomMailbox')]
     expect(lengthIn(large, 'automaticReply')).toBeLessThan(lengthIn(small, 'automaticReply'))
     expect(lengthIn(large, 'name')).toBe(64)
+  })
+
+  it('shows the start of long answers, which a click sends back for the whole answers', () => {
+    const template = largest('roomMailbox', { count: 16, required: false })
+    const answer = 'A text with many words. '.repeat(200)
+    const ids = nodesOf(cards.form(requestForm({ template, draft: draftOf({}) }))).flatMap(({ type, id }) =>
+      type === 'Input.Text' ? [String(id)] : [],
+    )
+    const card = cards.form(
+      requestForm({ template, draft: draftOf(Object.fromEntries(ids.map((id) => [id, answer]))) }),
+    )
+    expect(bytes(card)).toBeLessThan(25_000)
+    const texts = nodesOf(card).filter(({ type }) => type === 'Input.Text')
+    expect(texts.length).toBe(ids.length)
+    for (const { value, maxLength } of texts) {
+      expect(String(value).length).toBeLessThanOrEqual(Number(maxLength))
+      expect(wholeValue(String(value), answer)).toBe(answer)
+      expect(wholeValue(`New: ${value}`, answer)).toBe(`New: ${value}`)
+    }
   })
 
   it('that cannot fit makes the template invalid, and the error tells how to shorten the form', () => {

@@ -205,6 +205,32 @@ describe('a mailbox requested in chat', () => {
     expect(textOf(back)).toMatch(/thing(s)? to fix/)
     expect(world.keyRequests.length).toBeLessThan(500)
   })
+
+  it('keeps a text that is too long for its input, unless the person changes it', async () => {
+    const bot = start()
+    const { id: templateId } = (await world.provisioning.listUsableTemplates(await asKim())).find(
+      ({ kind, approval }) => kind === 'sharedMailbox' && approval === null,
+    ) ?? { id: '' }
+    const automaticReply = 'We answer in two days.\n'.repeat(220).trim()
+    const body = { templateId, displayName: 'Help desk', name: 'long-text', automaticReply }
+    const { requestId } = await world.provisioning.submitMailbox(await asKim(), { body })
+    await world.provisioning.cancelRequest(await asKim(), { requestId })
+    const form = await bot.sends('kim', 'request.edit', { requestId })
+    const shown = valuesOf(form)['automaticReply'] ?? ''
+    expect(shown.length).toBeLessThanOrEqual(2000)
+    expect(textOf(form)).toContain('This is only the start. If you change nothing, the whole text stays.')
+    const review = await bot.clicks('kim', form, 'Review')
+    const back = await bot.clicks('kim', review, 'Edit')
+    const again = await bot.clicks('kim', await bot.clicks('kim', back, 'Later'), 'Continue')
+    const sent = await bot.clicks('kim', await bot.clicks('kim', again, 'Review'), 'Create')
+    const request = await requestOn(sent)
+    expect(request.details.automaticReply).toBe(automaticReply)
+    await world.provisioning.cancelRequest(await asKim(), { requestId: request.requestId })
+    const other = await bot.sends('kim', 'request.edit', { requestId: request.requestId })
+    const shorter = { automaticReply: `Dear customer. ${shown}` }
+    const changed = await bot.clicks('kim', await bot.clicks('kim', other, 'Review', shorter), 'Create')
+    expect((await requestOn(changed)).details.automaticReply).toBe(shorter.automaticReply)
+  })
 })
 
 /** Returns the line directly under an input; `''` without a line. */

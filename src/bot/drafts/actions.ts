@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { formInputIds } from '../../cards/index.ts'
+import { formInputIds, wholeValue } from '../../cards/index.ts'
 import { type DraftView, longestName } from '../../core/index.ts'
 import type { Reply, Turn } from '../channel/turn.ts'
 import { defineCardAction, input, requestId, undefinedIfNotFound, version } from '../define.ts'
@@ -77,7 +77,8 @@ async function completed({ core, actor }: Turn, { requestId, version, ...inputs 
   const ids = template ? formInputIds(template) : []
   const isForm = ids.some((id) => Object.hasOwn(inputs, id))
   const filled = ids.filter((id) => isForm && (Object.hasOwn(inputs, id) || Object.hasOwn(draft.values, id)))
-  return { requestId, version, values: Object.fromEntries(filled.map((id) => [id, textOf(inputs[id])])) }
+  const values = filled.map((id) => [id, wholeValue(textOf(inputs[id]), draft.values[id])])
+  return { requestId, version, values: Object.fromEntries(values) }
 }
 
 /** Returns an input's value as text. Teams sends text, other clients may send other types. */

@@ -82,8 +82,7 @@ export function inputOf({ required = false, ...input }: InputOptions): FormInput
   const number = Number(value)
   const isNumber = type === 'number' && (value === '' || Number.isFinite(number))
   const isDate = type === 'date' && (value === '' || isDay(value))
-  const isTyped = type === 'text' || type === 'multiline'
-  return {
+  const whole: FormInput = {
     spacing: 'Medium',
     group: '',
     placeholder: '',
@@ -96,10 +95,40 @@ export function inputOf({ required = false, ...input }: InputOptions): FormInput
     fault,
     maxLength,
     type: (type === 'number' && !isNumber) || (type === 'date' && !isDate) ? 'text' : type,
-    value: isNumber && value !== '' ? number : isTyped && maxLength > 0 ? cut(value, maxLength) : value,
+    value: isNumber && value !== '' ? number : value,
     help: fault === '' ? help.filter((line) => line !== '').map((text) => ({ text })) : [],
   }
+  return limited(whole, maxLength)
 }
+
+/** The end of a value that does not fit into its input. People rarely type it, so a click with it means the whole value. */
+const omitted = '[…]'
+
+/** Limits the length of an input. A longer value is shown in part, with a line that says so. */
+export function limited(input: FormInput, maxLength: number): FormInput {
+  const { type, value, fault, help } = input
+  const isText = typeof value === 'string' && (type === 'text' || type === 'multiline')
+  if (!isText || maxLength === 0) return { ...input, maxLength }
+  const fitting = cut(value, maxLength)
+  if (fitting === value || !fitting.endsWith('…')) return { ...input, maxLength, value: fitting }
+  const start = cut(value, maxLength + 1 - omitted.length).slice(0, -1)
+  const others = help.filter((line) => !saysPart(line))
+  const lines = fault === '' ? [...others, { text: strings.form.part }] : help
+  return { ...input, maxLength, value: `${start}${omitted}`, help: lines }
+}
+
+/** Whether a line under an input says that the input shows only a part of its value. */
+export const saysPart = ({ text }: FormInput['help'][number]): boolean => text === strings.form.part
+
+/** Returns the value that an input of a form means: the stored value if the input still shows its start. */
+export function wholeValue(shown: string, stored = ''): string {
+  const start = inOneLine(shown)
+  const isPart = start.endsWith(omitted) && inOneLine(stored).startsWith(start.slice(0, -omitted.length))
+  return isPart ? stored : shown
+}
+
+/** Clients can change line breaks, and a short input removes them. */
+const inOneLine = (text: string): string => text.replace(/\s+/g, ' ').trim()
 
 export const isPicker = ({ type }: Pick<FormInput, 'type'>): boolean => type === 'people' || type === 'person'
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { isMailboxKind, type Template } from '../../core/index.ts'
 import { type CardJson, firstThatFits, maxCharacters } from '../shared/render.ts'
 import { cut, longest } from '../shared/texts.ts'
-import { type FormInput, isPicker, type RequestForm } from './form-input.ts'
+import { type FormInput, isPicker, limited, type RequestForm, saysPart } from './form-input.ts'
 import { type FormView, inputIds, requestFormCard, requestFormView } from './form-view.ts'
 import { mailboxPeople } from './mailbox-form.ts'
 
@@ -50,9 +50,8 @@ export function shortened(view: FormView, room: number): FormView {
   if (all <= room || all === needed) return view
   const share = Math.max(0, (room - needed) / (all - needed))
   return each(view, (input) => {
-    const { maxLength, value } = input
-    const most = least(input) + Math.floor((maxLength - least(input)) * share)
-    return { ...input, maxLength: most, value: typeof value === 'string' && maxLength > 0 ? cut(value, most) : value }
+    const most = least(input) + Math.floor((input.maxLength - least(input)) * share)
+    return limited(input, most)
   })
 }
 
@@ -62,7 +61,7 @@ export function shortened(view: FormView, room: number): FormView {
  */
 export function ever(view: FormView, shortLead: () => string): (() => CardJson)[] {
   const draw = (one: FormView) => requestFormCard.render(one)
-  const helpless = withoutHelp(view)
+  const helpless = withoutHelp(view, saysPart)
   const nameless = withPeople(helpless, () => '')
   return [
     () => draw(view),
@@ -70,7 +69,7 @@ export function ever(view: FormView, shortLead: () => string): (() => CardJson)[
     () => unwrapped(draw(withPeople(helpless, (name) => cut(name, 12)))),
     () => unwrapped(draw(nameless)),
     () => unwrapped(draw(withFaults({ ...nameless, lead: shortLead() }, 8))),
-    () => bare(draw(withFaults({ ...nameless, lead: shortLead() }, 2))),
+    () => bare(draw(withFaults({ ...plainest(view), lead: shortLead() }, 2))),
   ]
 }
 
@@ -85,11 +84,11 @@ const each = (view: FormView, change: (one: FormInput) => FormInput): FormView =
   sections: view.sections.map((section) => ({ ...section, inputs: section.inputs.map(change) })),
 })
 
-/** Removes help and examples. */
-const withoutHelp = (view: FormView): FormView =>
+/** Removes help and examples, except the lines that `isKept` accepts. */
+const withoutHelp = (view: FormView, isKept: typeof saysPart = () => false): FormView =>
   each(view, (one) => ({
     ...one,
-    help: one.checks || one.joins ? one.help : [],
+    help: one.checks || one.joins ? one.help : one.help.filter(isKept),
     placeholder: '',
   }))
 
