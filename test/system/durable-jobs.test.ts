@@ -27,28 +27,30 @@ describe.each(engines)('durable jobs, %s', (engine) => {
   let givenUp: { note: string; failure: JobFailure }[]
   let behave: (note: string, scope: JobScope) => void | Promise<void>
 
-  const errand = defineJob({
-    name: 'errand',
-    payload: z.object({ v: z.literal(1), note: z.string() }),
-    retries: 1,
-    retryDelaySeconds: 1,
-    expireInSeconds: 30,
-    concurrency: 3,
-    async handle({ note }, scope) {
-      ran.push({ note, attempt: scope.attempt, lastAttempt: scope.lastAttempt })
-      await behave(note, scope)
-    },
-    async onDeadLetter({ note }, failure) {
-      givenUp.push({ note, failure })
-    },
-  })
+  const errandOf = (name: string, retries: number) =>
+    defineJob({
+      name,
+      payload: z.object({ v: z.literal(1), note: z.string() }),
+      retries,
+      retryDelaySeconds: 1,
+      expireInSeconds: 30,
+      concurrency: 3,
+      async handle({ note }, scope) {
+        ran.push({ note, attempt: scope.attempt, lastAttempt: scope.lastAttempt })
+        await behave(note, scope)
+      },
+      async onDeadLetter({ note }, failure) {
+        givenUp.push({ note, failure })
+      },
+    })
+  const errand = errandOf('errand', 1)
 
   beforeEach(async () => {
     ran = []
     givenUp = []
     behave = () => undefined
     queue = await createQueue(store.database, silent)
-    await queue.start(jobRegistry(errand))
+    await queue.start(jobRegistry(errand, errandOf('patient-errand', 2)))
   })
   afterEach(async () => {
     await queue.stop(5)
@@ -160,6 +162,21 @@ describe.each(engines)('durable jobs, %s', (engine) => {
     await vi.waitFor(() => expect(ran).toHaveLength(2), patience)
     // A lower limit, not a measurement: the job must not run before this time.
     expect(again).toBeGreaterThanOrEqual(startedAt + 2000)
+  })
+
+  it('keep their growing delays when the other service requires shorter waits, and still end', async () => {
+    const failedAt: number[] = []
+    behave = () => {
+      failedAt.push(Date.now())
+      throw Object.assign(new Error('busy'), { retryAfterSeconds: 0.1 })
+    }
+    await queue.enqueue('patient-errand', { note: 'throttled' })
+    await vi.waitFor(() => expect(givenUp).toHaveLength(1), patience)
+    const [first = 0, second = 0, third = 0, ...more] = failedAt
+    // Lower limits, not measurements: the queue's delays before jitter.
+    expect(second - first).toBeGreaterThanOrEqual(1000)
+    expect(third - second).toBeGreaterThanOrEqual(2000)
+    expect(more).toEqual([])
   })
 
   it('start at their time, not before', async () => {

@@ -112,8 +112,10 @@ async function ended(
     }
     if (scope.lastAttempt)
       return { outcome: 'given-up', result: failed, message: 'a job failed its last attempt and is now a dead letter' }
-    const backoff = scope.putOffs > 0 ? backoffSeconds(claimed, scope.attempt) : 0
-    await postpone(boss, store, claimed, output, retryAfterSeconds(error) || backoff)
+    const required = retryAfterSeconds(error)
+    // A service that requires short waits must not use up the attempts within seconds.
+    if (required > 0 || scope.putOffs > 0)
+      await postpone(boss, store, claimed, output, Math.max(required, backoffSeconds(claimed, scope.attempt)))
     return { outcome: 'tried-again', result: failed, message: 'a job failed and will be retried' }
   }
 }
@@ -144,7 +146,6 @@ async function postpone(
   output: JobFailure,
   seconds: number,
 ): Promise<void> {
-  if (seconds <= 0) return
   const db = ambientConnection(store)
   const startAfter = new Date(Date.now() + seconds * 1000)
   // The attempt fails here, so the result that the worker reports later changes nothing.

@@ -325,9 +325,6 @@ const extensionRefused = (extension: string, cause: unknown): TenantError =>
 const accountsHidden = (): TenantError =>
   new TenantError('accounts-hidden', because('accountsHidden', { service: graph }), { retryable: false, status: 403 })
 
-/** Error for a new object that has not reached every replica; retryable after seconds. */
+/** Error for a new object that has not reached every replica. Retryable. */
 export const notThereYet = (what: 'group' | 'newSecurityGroup' | 'securityGroup'): TenantError =>
-  new TenantError('not-there-yet', because('notVisibleYet', { what }), {
-    retryable: true,
-    retryAfterSeconds: 2,
-  })
+  new TenantError('not-there-yet', because('notVisibleYet', { what }), { retryable: true })
