@@ -188,9 +188,9 @@ const restarted = ({ name, attempts }: RequestStep): RequestStep => ({ name, sta
 
 /** Resets the time limits of waits, and keeps what the steps have created. */
 function withFreshWaits(request: Request): Request {
-  if (!isForMailbox(request)) return { ...request, progress: { ...request.progress, checkedSince: undefined } }
-  const cleared = { checkedSince: undefined, heldSince: undefined, triedAgain: undefined }
-  return { ...request, progress: { ...request.progress, ...cleared } }
+  const cleared = { checkedSince: undefined, heldSince: undefined }
+  if (!isForMailbox(request)) return { ...request, progress: { ...request.progress, ...cleared } }
+  return { ...request, progress: { ...request.progress, ...cleared, triedAgain: undefined } }
 }
 
 /** Runs `changeRequest` once for each attempt. A refused attempt is not recorded, so it can be repeated. Throws `not-found`. */

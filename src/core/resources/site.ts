@@ -57,6 +57,8 @@ export const siteProgress = z.object({
   groupId: z.string().optional(),
   /** The names of the Microsoft 365 group. The tenant's own naming policy may have changed the requested ones. */
   createdAs: siteNames.optional(),
+  /** The time since which the tenant reports the name as taken without showing a holder. */
+  heldSince: instant.optional(),
   siteId: z.string().optional(),
   url: z.string().optional(),
   securityGroupId: z.string().optional(),

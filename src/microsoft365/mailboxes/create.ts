@@ -5,6 +5,7 @@ import {
   type CmdletParameters,
   equal,
   exchangeService,
+  isRecent,
   isRefusal,
   nameFilter,
   normalizeSpace,
@@ -172,10 +173,6 @@ function matchesRequest(mailbox: MailboxEntry, { kind, address, details }: Mailb
  * recent.
  */
 const utcOf = (time: string): number => Date.parse(/(Z|[+-]\d\d:\d\d)$/.test(time) ? time : `${time}Z`)
-
-/** A new mailbox is visible everywhere within this time. Milliseconds. */
-const visibleWithin = 5 * 60_000
-const isRecent = (since: string): boolean => Date.now() - Date.parse(since) <= visibleWithin
 
 /** Throws when the additional address is in use. This check runs before the mailbox exists. */
 async function refuseTakenAlias({ exchange }: MailboxServices, { aliasAddress, signal }: MailboxStepInput) {

@@ -17,6 +17,7 @@ import {
   siteStatus,
   upsertRefusal,
 } from '../wire/index.ts'
+import { isHeld, isHeldByAccount, isHeldByGroup, nameTaken, whileHeld } from './held-names.ts'
 
 export interface SiteServices extends Pick<Services, 'graph' | 'sharePoint'> {
   /** How long a fault must last before the ready check reports it. Seconds. */
@@ -44,10 +45,6 @@ export function ownersOf({ requester, owners }: Pick<SiteStepInput, 'requester' 
 /** Result while the site is not ready. SharePoint does not report when to check again. */
 const notReady = { done: false, retryAfterSeconds: 2 } as const
 
-/** Error for an address that another group or site has: the requester must choose another address. */
-export const nameTaken = (alias: string): TenantError =>
-  new TenantError('name-taken', because('siteAddressTaken', { address: alias }), { retryable: false })
-
 /** A team site is the site of a Microsoft 365 group. The group's alternate key is the request's id. */
 export const teamSite: SiteActions = {
   create: createGroup,
@@ -57,9 +54,10 @@ export const teamSite: SiteActions = {
 }
 
 async function createGroup({ graph }: SiteServices, input: SiteStepInput): Promise<StepResult> {
-  const { requestId, displayName, description, alias, requester, signal } = input
+  const { requestId, displayName, description, alias, requester, progress, signal } = input
   const found = await graph.groupByUniqueName(requestId, signal)
   if (found) return groupMade(found)
+  if (isHeld(progress)) return whileHeld(alias, input)
   const group = {
     displayName,
     mailNickname: alias,
@@ -72,10 +70,13 @@ async function createGroup({ graph }: SiteServices, input: SiteStepInput): Promi
   } as const satisfies GroupBody
   // A group that an app creates has only the owners in this call. Without an owner it may never get a site.
   const people = { owners: [requester.id], members: [requester.id] }
-  await upsert(graph, requestId, group, people, signal)
+  const takenAlias = await upsert(graph, requestId, group, people, signal)
   const created = await graph.groupByUniqueName(requestId, signal)
-  if (!created) throw notThereYet('group')
-  return groupMade(created)
+  if (created) return groupMade(created)
+  if (takenAlias === undefined) throw notThereYet('group')
+  const holders = [isHeldByGroup(graph, takenAlias, input), isHeldByAccount(graph, takenAlias, input)]
+  if ((await Promise.all(holders)).includes(true)) throw nameTaken(takenAlias)
+  return whileHeld(takenAlias, input)
 }
 
 /** Returns the group's names from Graph: the tenant's naming policy may have changed them. */
@@ -89,6 +90,7 @@ const maxSuggestions = 2
 
 /**
  * Creates the group. If Graph refuses the names under the tenant's naming policy, uses the names that Graph suggests.
+ * Returns the alias if it is taken, perhaps by our earlier attempt; else undefined.
  */
 async function upsert(
   graph: Graph,
@@ -97,7 +99,7 @@ async function upsert(
   people: { readonly [R in Relation]: readonly string[] },
   signal: AbortSignal,
   suggestions = 0,
-): Promise<void> {
+): Promise<string | undefined> {
   const answer = await graph.upsertGroup(requestId, group, people, signal)
   const refusal = answer.status === 400 && upsertRefusal(answer, because('creatingGroup'))
   if (refusal instanceof TenantError) throw refusal
@@ -105,13 +107,12 @@ async function upsert(
     if (suggestions === maxSuggestions) throw namingPolicyError()
     return upsert(graph, requestId, { ...group, ...refusal.suggested }, people, signal, suggestions + 1)
   }
-  // Our earlier attempt may hold the name while replicas do not show its key yet.
-  if (refusal === 'name-taken' && !(await graph.groupByUniqueName(requestId, signal)))
-    throw nameTaken(group.mailNickname)
+  if (refusal === 'name-taken') return group.mailNickname
   if (refusal === 'already-bound') {
     const again = await graph.upsertGroup(requestId, group, {}, signal)
     if (again.status === 400) throw errorOf(graphService, because('creatingGroup'), again)
   }
+  return undefined
 }
 
 /** Polls the group's site. The first poll also causes Microsoft 365 to create the site. */
@@ -171,22 +172,24 @@ export const communicationSite: SiteActions = {
 }
 
 async function createSite(services: SiteServices, input: SiteStepInput): Promise<StepResult> {
-  const { sharePoint } = services
+  const { graph, sharePoint } = services
   const { displayName: title, description, alias, requester, progress, signal } = input
   const address = sharePoint.addressOf(alias)
   // This step stored the address, so the site is ours.
   if (progress.url) return { done: true, made: {} }
   const before = await sharePoint.creationStatus(address, signal)
   if (before.SiteStatus !== siteStatus.notFound) return adopt(services, input, before)
+  if (isHeld(progress)) return whileHeld(alias, input)
   const owner = requester.userPrincipalName
   const created = await sharePoint.createCommunicationSite({ title, description, address, owner }, signal)
   if (created.SiteStatus === siteStatus.error) throw creationFailed()
   // Another person created the site in the meantime, or our earlier attempt created it and its answer was lost.
   if (created.SiteStatus === siteStatus.alreadyExists) {
     const current = await sharePoint.creationStatus(address, signal)
-    // A deleted site has the address, or a group whose site does not exist yet.
-    if (current.SiteStatus === siteStatus.notFound) throw nameTaken(alias)
-    return adopt(services, input, current)
+    if (current.SiteStatus !== siteStatus.notFound) return adopt(services, input, current)
+    // A group whose site does not exist yet also has the address.
+    if (await isHeldByGroup(graph, alias, input)) throw nameTaken(alias)
+    return whileHeld(alias, input)
   }
   return { done: true, made: { url: sharePoint.onTenant(created.SiteUrl || address) } }
 }
@@ -208,12 +211,12 @@ async function adopt(
   if (!web) return notReady
   const site = SiteId ? await sharePoint.administered(SiteId, signal) : undefined
   if (SiteId && !site) return notReady
-  const isOwner = isSitesOwner(site, requester.userPrincipalName)
   const isSame =
     normalizeSpace(web.Title) === normalizeSpace(displayName) &&
     normalizeSpace(web.Description ?? '') === normalizeSpace(description)
-  if (!isOwner || !isSame) throw nameTaken(alias)
-  return { done: true, made: { url } }
+  if (!isSame || (site && !isSitesOwner(site, requester.userPrincipalName))) throw nameTaken(alias)
+  // SharePoint may omit the id while it creates the site, and only the id leads to the owner.
+  return site ? { done: true, made: { url } } : whileHeld(alias, input)
 }
 
 async function waitForSite(

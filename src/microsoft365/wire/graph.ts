@@ -285,8 +285,10 @@ export function upsertRefusal(
     const suggested = suggestedNames(error.details)
     return Object.keys(suggested).length > 0 ? { suggested } : namingPolicyError()
   }
-  const taken = error?.details.some(({ code, target }) => code === 'ObjectConflict' && target === 'mailNickname')
-  if (taken) return 'name-taken'
+  const conflicts = error?.details.flatMap(({ code, target }) => (code === 'ObjectConflict' ? [target] : []))
+  // The key is the request's id, so our earlier attempt created the group, and replicas do not show it yet.
+  if (conflicts?.includes('uniqueName')) return notThereYet('group')
+  if (conflicts?.includes('mailNickname')) return 'name-taken'
   if (error?.text.includes('added object references already exist')) return 'already-bound'
   return errorOf(graph, purpose, answer)
 }

@@ -18,6 +18,11 @@ export const checkOf = (name: Check['name'], fault: Reason | undefined): Check =
 export const missingPeople = (names: readonly string[]): Reason | undefined =>
   names.length === 0 ? undefined : because('peopleMissing', { count: names.length, people: { all: names } })
 
+/** A new object is visible everywhere within this time. Milliseconds. */
+const visibleWithin = 5 * 60_000
+/** Returns whether an object that was created at this time may not be visible yet. */
+export const isRecent = (since: string): boolean => Date.now() - Date.parse(since) <= visibleWithin
+
 /** How long to wait for values that Exchange may show only after a day. Seconds. */
 const longestLagWait = 120
 

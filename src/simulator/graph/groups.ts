@@ -46,7 +46,10 @@ const byId = /^\/v1\.0\/groups\/([^/()]+)$/
 /** `/groups`: list, create, read, change, and the idempotent create by `uniqueName` (Graph "Upsert group"). */
 export function groupOperations(tenant: Tenant, settings: GraphSettings): readonly Operation[] {
   const group = (call: Call) => groupOf(tenant, call)
-  const groupByKey = (call: Call) => findGroup(tenant, 'unique_name', uniqueName(call))
+  const groupByKey = (call: Call) => {
+    const found = findGroup(tenant, 'unique_name', uniqueName(call))
+    return found && isShown(tenant, found) ? found : undefined
+  }
   return [
     operation('graph.groups.list', 'GET', /^\/v1\.0\/groups$/, (call) => listGroups(tenant, settings, call)),
     operation('graph.groups.create', 'POST', /^\/v1\.0\/groups$/, (call) =>
@@ -82,6 +85,9 @@ export function groupOf(tenant: Tenant, call: Call): Group {
   const id = call.params[0] ?? ''
   return findGroup(tenant, 'id', id) ?? notFound(call, id)
 }
+
+const isShown = ({ modes }: Tenant, { createdAt }: Group): boolean =>
+  now() >= Date.parse(createdAt) + modes.newGroupSeconds * 1000
 
 const uniqueName = (call: Call): string => (call.params[0] ?? '').replaceAll("''", "'")
 
@@ -141,6 +147,7 @@ function listGroups(tenant: Tenant, settings: GraphSettings, call: Call): Reply 
   refuseUnknownProperties(tenant, call)
   const indexed = now() - directorySeconds * 1000
   const found = allGroups(tenant)
+    .filter((group) => isShown(tenant, group))
     .map((group) => {
       const isIndexed = group.extensionAt !== undefined && group.extensionAt <= indexed
       return groupDoc(isIndexed ? group : { ...group, extensions: {} })

@@ -99,10 +99,13 @@ function person(tenant: Tenant, call: Call): Person {
 }
 
 /**
- * Lists people. Includes the accounts of mailboxes unless the query has only a `$filter`; Graph always includes them.
+ * Lists people. Graph always includes the accounts of mailboxes. This list omits them if the query has only a `$filter`,
+ * except a filter by mailNickname.
  */
 function listUsers(tenant: Tenant, call: Call, url: string): Reply {
-  const accounts = !call.query.has('$filter') || call.query.has('$search') ? allMailboxes(tenant).map(accountDoc) : []
+  const filter = call.query.get('$filter')
+  const hasAccounts = filter === null || filter.startsWith('mailNickname ') || call.query.has('$search')
+  const accounts = hasAccounts ? allMailboxes(tenant).map(accountDoc) : []
   const found = [...peopleDocs(tenant, call.caller), ...accounts]
     .filter(filterTest(call))
     .filter(searchTest(call, searchable))

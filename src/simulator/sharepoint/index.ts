@@ -93,7 +93,9 @@ function creationOperations(tenant: Tenant, settings: SharePointSettings): reado
       refuseODataVersion(tenant, call)
       const path = pathOf(settings.url, parameter(call, 'url'))
       const site = path === undefined ? undefined : findSite(tenant, 'path', path)
-      return site ? statusOf(site, settings.url) : emptyStatus(siteStatuses.notFound)
+      const { siteStatusShows } = tenant.modes
+      if (!site || siteStatusShows === 'nothing') return emptyStatus(siteStatuses.notFound)
+      return statusOf(siteStatusShows === 'noId' ? { ...site, id: '' } : site, settings.url)
     }),
     operation('sharepoint.site.delete', 'POST', new RegExp(`^${anySite}/SPSiteManager/delete$`, 'i'), (call) => {
       refuseODataVersion(tenant, call)

@@ -172,6 +172,13 @@ export const modesSchema = z.strictObject({
    * simulator's own setting.
    */
   replicationSeconds: z.number().min(0).max(3600).nullable().default(null),
+  /** How long lists and reads by the alternate key do not find a new group. Its names are taken at once. */
+  newGroupSeconds: z.number().min(0).max(3600).default(0),
+  /**
+   * How much the manager of sites shows of a site that exists. `noId`: its status without its id. `nothing`: it answers
+   * "not found" (sp-dev-docs #6798).
+   */
+  siteStatusShows: z.enum(['all', 'noId', 'nothing']).default('all'),
   /** How long a new site is not ready. `null`: the simulator's own setting, also for sites that are not ready yet. */
   siteReadySeconds: z.number().min(0).max(604_800).nullable().default(null),
   /**
