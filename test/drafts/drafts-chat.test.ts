@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
 import strings from '../../cards/strings/en.json' with { type: 'json' }
+import { template } from '../../src/core/index.ts'
 import { clicking } from '../support/bot-activities.ts'
 import { startBot, withBotWorld } from '../support/bot-world.ts'
 import { dana, kim, openCommunity, projectSite } from '../support/card-world.ts'
@@ -212,6 +213,18 @@ describe('a draft in chat', () => {
     expect(await world.stores.drafts.find(requestId)).toEqual(before)
     await put(true, version + 2)
     expect(textOf(await presses(form, 'Review', { displayName: 'Typed' }))).toContain('Is this right?')
+  })
+
+  it('is not sent if its template has changed since the review, and the new review says so', async () => {
+    const review = await presses(await opens(), 'Review', { displayName: 'Reviewed' })
+    const { version = 0 } = (await world.stores.templates.find(contosoTenant, openCommunity.id)) ?? {}
+    const changed = { ...openCommunity, version: version + 1, naming: { alias: { pattern: 'club-{input}' } } }
+    await world.stores.templates.put(contosoTenant, template.parse(changed), version)
+    expect(textOf(review)).not.toContain(strings.review.warning.templateChanged)
+    const again = await presses(review, 'Create', {})
+    expect(textOf(again)).toContain(strings.review.warning.templateChanged)
+    expect(textOf(again)).toContain('club-reviewed')
+    await world.stores.templates.put(contosoTenant, { ...openCommunity, version: version + 2 }, version + 1)
   })
 
   it('is not opened by a click with the command of another card', async () => {

@@ -105,11 +105,11 @@ describe('an open draft, after an admin has edited its template', () => {
     const again = await sends(draft)
     expect(again).toMatchObject({
       step: 'review',
-      outdated: true,
+      templateChanged: true,
       draft: { values: { displayName: 'Borealis' } },
       plan: { url: expect.stringMatching(/\/club-borealis$/), approvals: [{ approvers: [{ id: dana.id }] }] },
     })
-    expect(await sends(draft)).toMatchObject({ step: 'review', outdated: true })
+    expect(await sends(draft)).toMatchObject({ step: 'review', templateChanged: false })
     if (again.step !== 'review') throw new Error(`no review: ${again.step}`)
     for (const _ of [1, 2])
       expect(await sends(again.draft)).toMatchObject({ step: 'submitted', request: { status: 'pendingApproval' } })

@@ -73,9 +73,9 @@ export const dialogSteps = {
   },
   review: {
     verbs: ['request.submit', 'request.edit', 'request.join', 'request.cancel'],
-    async show({ draft, plan, similar, waiting, basedOn, outlook }, { core, viewer }) {
-      const { siteRoot } = core
-      const card = cardsFor(viewer).review({ draft, plan, similar, waiting, basedOn, outlook, siteRoot, viewer })
+    async show(reviewed, { core, viewer }) {
+      const { draft } = reviewed
+      const card = cardsFor(viewer).review({ ...reviewed, siteRoot: core.siteRoot, viewer })
       return { card, at: { step: 'review', requestId: draft.requestId } }
     },
   },

@@ -95,6 +95,8 @@ export interface Review {
   readonly basedOn?: BasedOn | undefined
   /** Approvals and warnings; without it there are no warnings. */
   readonly outlook?: Outlook | undefined
+  /** The template has changed since the viewer's last review. */
+  readonly templateChanged?: boolean
   readonly viewer: Viewer
   /** The root of the organisation's sites: links lead nowhere else. */
   readonly siteRoot: string
@@ -102,7 +104,7 @@ export interface Review {
 
 /** Shows the request before it is sent, with the final address, similar resources and the approvers. */
 export function reviewView(review: Review): ViewOf<typeof reviewCard> {
-  const { draft, waiting = [], basedOn, viewer } = review
+  const { draft, waiting = [], basedOn, viewer, templateChanged } = review
   const plan = readBy(review.plan, viewer)
   const { template, approvals } = plan
   const of = { ...plan, reason: draft.values['reason'] ?? '' }
@@ -113,7 +115,11 @@ export function reviewView(review: Review): ViewOf<typeof reviewCard> {
   const ofFields = isForMailboxPlan(plan) ? fieldLines(plan, fieldWarnings(plan)) : []
   const warnings = warningLines(outlook, viewer, {
     template,
-    first: [...waitingLines(waiting), ...guestLines(plan)],
+    first: [
+      ...(templateChanged ? [strings.review.warning.templateChanged] : []),
+      ...waitingLines(waiting),
+      ...guestLines(plan),
+    ],
     last: ofFields,
   })
   const stages = stageRows(outlook.approvals)

@@ -106,6 +106,8 @@ export type DraftView =
       /** The approvers and the warnings. */
       readonly outlook: Outlook
       readonly outdated: boolean
+      /** The template has changed since the person's last review. */
+      readonly templateChanged?: boolean
     }
   | { readonly step: 'kept'; readonly draft: Draft; readonly template: Template }
   | { readonly step: 'submitted'; readonly request: Request }
@@ -140,9 +142,9 @@ export async function showDraft(context: Context<DraftPorts>, draft: Draft, outd
   }
   const checked = await checkDraft(context, draft, template)
   if ('plan' in checked) {
-    const { version: templateVersion } = template
-    const renewed = isOutdated(draft, template) && (await write(ports, { ...draft, templateVersion }))
-    return { step: 'review', draft: renewed || draft, ...checked, outdated }
+    const templateChanged = isOutdated(draft, template)
+    const renewed = templateChanged && (await write(ports, { ...draft, templateVersion: template.version }))
+    return { step: 'review', draft: renewed || draft, ...checked, outdated, templateChanged }
   }
   const returned = await write(ports, { ...draft, step: 'details' })
   return { step: 'details', draft: returned ?? draft, template: checked.template, faults: checked.faults, outdated }
