@@ -191,4 +191,17 @@ describe('the commands for one request', () => {
     expect(both.exit).toBe(2)
     expect(both.errorText).toMatch(/--primary-owner: no1@contoso.*\n {2}--secondary-owner: no2@contoso/)
   })
+
+  it('refuse two access levels for a person who is named by sign-in name and by id', async () => {
+    const flags = ['--template', 'Shared mailbox', '--name', 'carme', '--display-name', 'Carme']
+    const pairs = (access: string) => [
+      ...['--permission', `${people.dana.id}=FullAccess`, '--permission', `dana@contoso.example=${access}`],
+    ]
+    const refused = await as('kim', ['mailbox', 'create', ...flags, ...pairs('SendAs')])
+    expect([refused.exit, refused.errorText]).toEqual([
+      2,
+      'Fix these fields:\n  --permission: dana@contoso.example has two access levels. Choose one.\n',
+    ])
+    expect((await as('kim', ['mailbox', 'create', ...flags, ...pairs('FullAccess'), '--dry-run'])).exit).toBe(0)
+  })
 })

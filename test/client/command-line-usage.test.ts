@@ -117,6 +117,10 @@ test.each([
   [['site', 'create'], 'Describe the request with flags'],
   [['site', 'create', 'Aurora'], 'Unexpected argument “Aurora”.'],
   [['site', 'create', '--metadata', 'costCentre'], '--metadata needs key=value, not “costCentre”'],
+  [
+    ['mailbox', 'create', '--permission', 'dana=FullAccess', '--permission', 'dana=SendAs'],
+    '--permission: dana has two access levels. Choose one.',
+  ],
   [['site', 'create', '--file', '/nowhere.json'], 'Cannot read /nowhere.json (ENOENT).'],
   [['mailbox', 'create', '--capacity', 'much'], '--capacity needs a number, not “much”'],
   [['mailbox', 'create', '--whiteboard', '--no-whiteboard'], 'Use either --whiteboard or --no-whiteboard, not both.'],

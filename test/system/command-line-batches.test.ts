@@ -221,6 +221,24 @@ describe('mailbox create --csv', () => {
     ])
   })
 
+  it('reports a person with two access levels, and sends nothing for this line', async () => {
+    const path = list(
+      [
+        'name,displayName,template,permissions.FullAccess,permissions.SendAs',
+        'thebe,Thebe,Shared mailbox,dana@contoso.example omar@contoso.example,DANA@contoso.example omar@contoso.example',
+        `metis,Metis,Shared mailbox,dana@contoso.example,${people.dana.id}`,
+      ].join('\n'),
+    )
+    const before = await count()
+    const { exit, errorText } = await run(path)
+    expect([exit, await count()]).toEqual([4, before])
+    expect(errorText).toContain(
+      'Line 2 has errors:\n  permissions: omar@contoso.example has two access levels. Choose one.\n',
+    )
+    expect(errorText).toContain('  permissions: DANA@contoso.example has two access levels. Choose one.\nLine 3')
+    expect(errorText).toContain(`  permissions: ${people.dana.id} has two access levels. Choose one.\n`)
+  })
+
   it('keeps the result of a request whose line changed, and reads results of an earlier version', async () => {
     const path = list('name,displayName,template\nquine,Quine,Meeting room\n')
     expect((await run(path)).exit).toBe(0)

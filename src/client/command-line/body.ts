@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
-import { type AnyTemplate, type Client, DirectoryError, type MailboxRequest, type SiteRequest } from '../index.ts'
+import type { AnyTemplate, Client, MailboxRequest, SiteRequest } from '../index.ts'
 import type { OptionSpec, Scope } from './define-command.ts'
-import { directoryPermissions } from './settings.ts'
 import { clean, fill, NotFoundError, nearest, texts, UsageError } from './terminal.ts'
 
 /**
@@ -129,6 +128,8 @@ function flagValue({ flag, takes }: FieldFlag, values: Readonly<Record<string, u
     if (sign < 1) throw new UsageError(fill(texts.usage.noPair, { option: `--${flag}`, value: pair }), command)
     return [pair.slice(0, sign), pair.slice(sign + 1)]
   })
+  const faults = takes === 'person-pairs' ? accessTwice(pairs) : []
+  if (faults.length > 0) throw new FieldsError(faults)
   return Object.fromEntries(pairs)
 }
 
@@ -261,62 +262,14 @@ export class FieldsError extends UsageError {
   }
 }
 
-/**
- * Returns a function that replaces sign-in names by user ids, which the API requires. Each name is looked up once. It
- * throws {@link FieldsError} with all people that it does not find.
- */
-export function peopleBySignInName(scope: Scope): (body: Body) => Promise<Body> {
-  const known = new Map<string, Promise<string>>()
-  const idOf = (typed: string): Promise<string> => {
-    const name = typed.trim().toLowerCase()
-    if (!name.includes('@')) return Promise.resolve(typed)
-    const found = known.get(name) ?? findPerson(scope, name)
-    known.set(name, found)
-    return found
+/** Returns a fault for each person with two access levels. A pair has a person, the access, and perhaps the typed name. */
+export function accessTwice(pairs: readonly (readonly [person: string, access: unknown, typed?: string])[]): Fault[] {
+  const known = new Map<string, unknown>()
+  const faults = new Map<string, Fault>()
+  for (const [person, access, typed = person] of pairs) {
+    const detail = fill(texts.usage.accessTwice, { person: clean(typed) })
+    if (known.has(person) && known.get(person) !== access) faults.set(person, { pointer: '#/permissions', detail })
+    known.set(person, access)
   }
-  return async (body) => {
-    const faults: Fault[] = []
-    const idAt = async (pointer: string, typed: string): Promise<string> => {
-      try {
-        return await idOf(typed)
-      } catch (error) {
-        if (!(error instanceof UsageError)) throw error
-        faults.push({ pointer, detail: error.message })
-        return typed
-      }
-    }
-    const changed: Record<string, unknown> = { ...body }
-    for (const field of ['primaryOwner', 'secondaryOwner'])
-      if (typeof body[field] === 'string') changed[field] = await idAt(`#/${field}`, body[field])
-    const { owners, permissions } = body
-    if (Array.isArray(owners))
-      changed['owners'] = await Promise.all(
-        owners.map((one, index) => (typeof one === 'string' ? idAt(`#/owners/${index}`, one) : one)),
-      )
-    if (typeof permissions === 'object' && permissions !== null) {
-      const byId: [string, unknown][] = []
-      for (const [person, access] of Object.entries(permissions))
-        byId.push([await idAt('#/permissions', person), access])
-      changed['permissions'] = Object.fromEntries(byId)
-    }
-    if (faults.length > 0) throw new FieldsError(faults)
-    return changed
-  }
-}
-
-/**
- * Looks up the user id of a sign-in name. Throws {@link UsageError} if the name is unknown or the permission to
- * read users is missing.
- */
-export async function findPerson(scope: Scope, name: string): Promise<string> {
-  try {
-    const id = await (await scope.client()).findUserId(name, { signal: scope.signal })
-    if (id !== undefined && id !== '') return id
-  } catch (error) {
-    if (!(error instanceof DirectoryError) || error.status !== 403) throw error
-    throw new UsageError(
-      fill(texts.csv.noDirectory, { why: error.code || String(error.status), permission: directoryPermissions.users }),
-    )
-  }
-  throw new UsageError(fill(texts.csv.noPerson, { typed: clean(name) }))
+  return [...faults.values()]
 }

@@ -3,7 +3,16 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { CsvError, parse } from 'csv-parse/sync'
 import { type Options, stringify } from 'csv-stringify/sync'
 import { z } from 'zod'
-import { type Body, type Fault, type FieldFlag, type FieldFlags, flagsOf, textOfBytes, withValue } from './body.ts'
+import {
+  accessTwice,
+  type Body,
+  type Fault,
+  type FieldFlag,
+  type FieldFlags,
+  flagsOf,
+  textOfBytes,
+  withValue,
+} from './body.ts'
 import { clean, fill, nearest, texts, UsageError } from './terminal.ts'
 
 export interface CsvRow {
@@ -90,8 +99,8 @@ interface Column {
   readonly name: string
   readonly isKey: boolean
   put(body: Body, cell: string): Body
-  /** Returns the fault of a cell, before it is sent to the service. */
-  readonly fault?: (cell: string) => Fault | undefined
+  /** Returns the faults of a cell, before it is sent to the service. `body` has the cells before it. */
+  readonly faults?: (cell: string, body: Body) => readonly Fault[]
 }
 
 function columnsOf(header: readonly string[], fields: FieldFlags): Column[] {
@@ -116,33 +125,31 @@ function columnOf(title: string, known: KnownFields): Column {
     const pointer = `#/${place.join('/')}`
     return {
       ...{ name: low, isKey: false, put: (body, cell) => withValue(body, place, readCell(field.takes, cell)) },
-      fault: (cell) => faultOfCell(pointer, field.takes, cell),
+      faults: (cell) => faultOfCell(pointer, field.takes, cell),
     }
   }
   const [, group = '', rest = ''] = /^(metadata|permissions)\.(.+)$/i.exec(name) ?? []
   if (group.toLowerCase() === 'metadata')
     return { name, isKey: false, put: (body, cell) => withValue(body, ['metadata', rest], cell) }
   const access = ['FullAccess', 'SendAs'].find((one) => one.toLowerCase() === rest.toLowerCase())
-  if (group !== '' && access && known.has('permissions')) return { name: low, isKey: false, put: peopleTo(access) }
+  if (group !== '' && access && known.has('permissions')) return { name: low, isKey: false, ...peopleWith(access) }
   const names = ['key', 'template', ...[...known.values()].map(({ path }) => path), 'permissions.FullAccess']
   const meant = nearest(name, [...names, 'permissions.SendAs'])
   const hint = meant === undefined ? texts.csv.columns : fill(texts.usage.didYouMean, { meant })
   throw new UsageError(`${fill(texts.csv.unknownColumn, { column: clean(name) })} ${hint}`)
 }
 
-const peopleTo =
-  (access: string): Column['put'] =>
-  (body, cell) =>
-    withValue(
-      body,
-      ['permissions'],
-      Object.fromEntries(
-        cell
-          .split(/[\s,;|]+/)
-          .filter((one) => one !== '')
-          .map((person) => [person, access]),
-      ),
-    )
+function peopleWith(access: string): Pick<Column, 'put' | 'faults'> {
+  const pairsOf = (cell: string): [string, string][] =>
+    cell
+      .split(/[\s,;|]+/)
+      .filter((one) => one !== '')
+      .map((person) => [person, access])
+  return {
+    put: (body, cell) => withValue(body, ['permissions'], Object.fromEntries(pairsOf(cell))),
+    faults: (cell, { permissions }) => accessTwice([...Object.entries(Object(permissions)), ...pairsOf(cell)]),
+  }
+}
 
 const aNumber = /^-?\d+(\.\d+)?$/
 const isOf = (values: readonly string[], cell: string): boolean => values.includes(cell.toLowerCase())
@@ -156,11 +163,11 @@ function readCell(takes: FieldFlag['takes'], cell: string): unknown {
   return parts.filter((one) => one !== '')
 }
 
-function faultOfCell(pointer: string, takes: FieldFlag['takes'], cell: string): Fault | undefined {
+function faultOfCell(pointer: string, takes: FieldFlag['takes'], cell: string): readonly Fault[] {
   const value = readCell(takes, cell)
-  if (value !== cell || (takes !== 'number' && takes !== 'boolean')) return undefined
+  if (value !== cell || (takes !== 'number' && takes !== 'boolean')) return []
   const sentence = takes === 'number' ? texts.csv.noNumber : texts.csv.noYesOrNo
-  return { pointer, detail: fill(sentence, { typed: clean(cell) }) }
+  return [{ pointer, detail: fill(sentence, { typed: clean(cell) }) }]
 }
 
 function rowOf({ line, cells }: Line, columns: readonly Column[]): CsvRow {
@@ -174,9 +181,9 @@ function rowOf({ line, cells }: Line, columns: readonly Column[]): CsvRow {
   for (const [index, column] of columns.entries()) {
     const cell = cells[index] ?? ''
     if (column.isKey) key = cell
-    else if (cell !== '') body = column.put(body, cell)
-    const fault = cell === '' ? undefined : column.fault?.(cell)
-    if (fault) faults.push(fault)
+    if (column.isKey || cell === '') continue
+    faults.push(...(column.faults?.(cell, body) ?? []))
+    body = column.put(body, cell)
   }
   if (key !== '' && !goodKey.test(key)) faults.push({ pointer: '#/key', detail: texts.csv.keyForm })
   return { line, key: key || String(line), body, faults }

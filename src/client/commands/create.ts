@@ -8,7 +8,6 @@ import {
   mailboxFlags,
   mailboxKinds,
   optionsOf,
-  peopleBySignInName,
   siteFlags,
   siteKinds,
   templateIdOf,
@@ -17,6 +16,7 @@ import {
 import { createMany } from '../command-line/create-many.ts'
 import { type Command, defineCommand, type Scope } from '../command-line/define-command.ts'
 import { asFlag, type FieldNames, placeOf } from '../command-line/fields.ts'
+import { peopleBySignInName } from '../command-line/people.ts'
 import { askQuestion, chooseTemplate, promptsOf, type Question, questionsOf } from '../command-line/questions.ts'
 import { faultLines, previewLines, previewOf, table, warningLines, watch } from '../command-line/show.ts'
 import { clean, type ExitCode, exitCodes, fill, texts, UsageError } from '../command-line/terminal.ts'

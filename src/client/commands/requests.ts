@@ -1,6 +1,7 @@
-import { findPerson, findRequest, isId, mailboxKinds, siteKinds } from '../command-line/body.ts'
+import { findRequest, isId, mailboxKinds, siteKinds } from '../command-line/body.ts'
 import { defineCommand, type Scope } from '../command-line/define-command.ts'
 import { detailLines } from '../command-line/details.ts'
+import { findPerson } from '../command-line/people.ts'
 import { addressOf, momentOf, requestLines, states, statusLabel, table, watch } from '../command-line/show.ts'
 import { clean, type ExitCode, exitCodes, fill, NotFoundError, texts, UsageError } from '../command-line/terminal.ts'
 import type { Client, ProvisioningRequest, ResourceKind } from '../index.ts'
