@@ -127,6 +127,29 @@ describe('a command interrupted by Ctrl-C', () => {
     ])
   })
 
+  it('sends all lines of a long list before it waits for decisions about the first 200', async () => {
+    const lines = Array.from({ length: 201 }, (_, place) => `Moon ${place},Project site,4711,internal`)
+    const path = list('moons', 'displayName,template,metadata.costCentre,metadata.audience', ...lines)
+    const stopped = new AbortController()
+    let accepted = 0
+    let refusals = 1
+    const counting: typeof fetch = async (url, init) => {
+      const isNext = String(url).endsWith('/requests/v1/batch') && accepted === 1
+      // The service refuses a call while the person has too many running batches.
+      if (isNext && refusals-- > 0) return Response.json({ code: 'too-many-open-requests' }, { status: 429 })
+      const answer = await fetch(url, init)
+      if (String(url).endsWith('/requests/v1/batch') && answer.status === 202) accepted += 1
+      return answer
+    }
+    const options = { home: homes.kim.path, signal: stopped.signal, fetch: counting }
+    const running = runQuartermaster(['site', 'create', '--csv', path, '--yes', '--watch'], options)
+    await until(() => accepted === 2 || undefined, 'both calls')
+    await until(() => resultsOf(path).every(({ batchId }) => batchId !== '') || undefined, 'the results of both calls')
+    stopped.abort()
+    expect((await running).exit).toBe(130)
+    expect(resultsOf(path).filter(({ status }) => status === 'sending')).toEqual([])
+  })
+
   it('names the request that continues, and the command that follows it again', async () => {
     const flags = ['--metadata', 'costCentre=4711', '--metadata', 'audience=internal', '--watch']
     const running = start('site', 'create', '--template', 'Project site', '--display-name', 'Oberon', ...flags)

@@ -55,32 +55,62 @@ interface Sending {
   readonly watch: boolean
 }
 
-/** Sends each call, or repeats it, and follows its rows. Writes the results so far also after an interruption. */
-export async function sendAndFollow(scope: Scope, resource: NewBatch['resource'], { calls, results, watch }: Sending) {
-  const client = await scope.client()
-  const { signal } = scope
-  const total = calls.reduce((sum, call) => sum + results.of(call).length, 0)
-  const before = { succeeded: 0, refused: 0, done: 0 }
+/**
+ * Sends each call, or repeats it, then follows the rows of all calls: people may take days to decide the first ones.
+ * Writes the results so far also after an interruption.
+ */
+export async function sendAndFollow(scope: Scope, resource: NewBatch['resource'], sending: Sending) {
+  const { calls, results } = sending
+  const sent: Call[] = []
   for (const call of calls) {
-    const isOfCall = ({ sentAs }: ResultLine) => sentAs === call.sentAs
-    let { batchId } = call
-    if (batchId === '' && results.of(call).some(({ status }) => undecided.includes(status))) {
-      const batch = await client.createBatch(batchOf(resource, call.rows), { idempotencyKey: call.sentAs, signal })
-      batchId = batch.batchId
-      results.change(isOfCall, { batchId })
-      await results.write()
+    const running = [...sent]
+    let known: Call | undefined
+    while (!known) {
+      try {
+        known = await send(scope, resource, call, results)
+      } catch (error) {
+        const [earliest] = running.splice(0, 1)
+        if (!(error instanceof ProblemError) || error.code !== 'too-many-open-requests' || !earliest) throw error
+        // The service limits the running batches of one person.
+        await follow(scope, earliest, { ...sending, watch: false })
+      }
     }
-    const bar = progressBar(scope.terminal, total, before)
-    try {
-      await followCall(scope, { call: { ...call, batchId }, results, watch, bar })
-    } finally {
-      bar.end()
-      await results.write()
-    }
-    const lines = results.of(call)
-    before.succeeded += lines.filter(({ status }) => status === 'succeeded').length
-    before.refused += lines.filter(({ status }) => status === 'refused').length
-    before.done += lines.filter((line) => !isOpen(line)).length
+    sent.push(known)
+  }
+  for (const call of sent) await follow(scope, call, sending)
+}
+
+/** Sends a call whose batch is not known, and writes its batch to the results. */
+async function send(scope: Scope, resource: NewBatch['resource'], call: Call, results: Results): Promise<Call> {
+  if (call.batchId !== '' || !results.of(call).some(({ status }) => undecided.includes(status))) return call
+  const client = await scope.client()
+  const how = { idempotencyKey: call.sentAs, signal: scope.signal }
+  const { batchId } = await client.createBatch(batchOf(resource, call.rows), how)
+  const isOfCall = ({ sentAs }: ResultLine) => sentAs === call.sentAs
+  results.change(isOfCall, { batchId })
+  results.change((line) => isOfCall(line) && line.status === 'sending', { status: 'waiting' })
+  await results.write()
+  return { ...call, batchId }
+}
+
+async function follow(scope: Scope, call: Call, { calls, results, watch }: Sending): Promise<void> {
+  const linesOf = (some: readonly Call[]) => some.flatMap((one) => results.of(one))
+  const before = linesOf(
+    calls.slice(
+      0,
+      calls.findIndex(({ sentAs }) => sentAs === call.sentAs),
+    ),
+  )
+  const bar = progressBar(scope.terminal, linesOf(calls).length, {
+    succeeded: before.filter(({ status }) => status === 'succeeded').length,
+    refused: before.filter(({ status }) => status === 'refused').length,
+    done: before.filter((line) => !isOpen(line)).length,
+  })
+  try {
+    await followCall(scope, { call, results, watch, bar })
+  } finally {
+    bar.end()
+    await results.write()
   }
 }
 
