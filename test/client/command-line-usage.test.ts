@@ -232,6 +232,18 @@ describe('settings', () => {
     folder.remove()
   })
 
+  it('keep the default service after a logout from another one', async () => {
+    const folder = newHome()
+    await saveSettings(folder.path, 'https://other.example', saved)
+    await saveSettings(folder.path, https, saved)
+    const { exit } = await runQuartermaster(['logout', '--base-url', 'https://other.example'], { home: folder.path })
+    expect(exit).toBe(0)
+    expect((await readSettings({}, folder.path)).settings).toMatchObject({ baseUrl: https, account: 'kim' })
+    const other = (await readSettings({ 'base-url': 'https://other.example' }, folder.path)).settings
+    expect(other.account).toBeUndefined()
+    folder.remove()
+  })
+
   it('are stored in the system’s folder for settings', () => {
     expect(settingsFolder({}, 'linux', '/home/kim')).toBe('/home/kim/.config/quartermaster')
     expect(settingsFolder({ XDG_CONFIG_HOME: '/x' }, 'linux', '/home/kim')).toBe('/x/quartermaster')

@@ -169,13 +169,19 @@ async function readSaved(folder: string): Promise<SavedSettings | undefined> {
   }
 }
 
-/** Saves the settings of a service, and makes it the default service. */
-export async function saveSettings(folder: string, baseUrl: string, service: SavedService): Promise<void> {
+/** Saves the settings of a service. Makes it the default service, unless `asDefault` is false and another one is. */
+export async function saveSettings(
+  folder: string,
+  baseUrl: string,
+  service: SavedService,
+  asDefault = true,
+): Promise<void> {
   const release = await lock(fileOf(folder))
   try {
     const saved = await readSaved(folder)
     const services = { ...saved?.services, [baseUrl]: service }
-    await writePrivately(fileOf(folder), `${JSON.stringify({ baseUrl, services }, null, 2)}\n`)
+    const byDefault = asDefault ? baseUrl : (saved?.baseUrl ?? baseUrl)
+    await writePrivately(fileOf(folder), `${JSON.stringify({ baseUrl: byDefault, services }, null, 2)}\n`)
   } finally {
     await release()
   }

@@ -108,7 +108,7 @@ export const logout = defineCommand({
     const people = (await session?.people()) ?? []
     for (const { account } of people) await session?.signOut(account)
     const { account, ...rest } = known
-    if (account !== undefined) await saveSettings(settings.folder, settings.baseUrl, rest)
+    if (account !== undefined) await saveSettings(settings.folder, settings.baseUrl, rest, false)
     const line = people.length > 0 ? texts.logout.done : texts.logout.nobody
     terminal.result({ signedOut: people.length }, [fill(line, { service: settings.baseUrl })])
     return exitCodes.done
