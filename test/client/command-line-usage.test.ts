@@ -12,8 +12,9 @@ import { clean, createTerminal, exitCodes, harmlessJson, texts } from '../../src
 import { commands } from '../../src/client/commands/index.ts'
 import { createClient } from '../../src/client/index.ts'
 import { mailboxRequest, siteRequest } from '../../src/core/index.ts'
-import { newHome, runQuartermaster } from '../support/command-line.ts'
+import { newHome, runQuartermaster, startQuartermaster } from '../support/command-line.ts'
 import { hostileServer, reply } from '../support/hostile-server.ts'
+import { until } from '../support/until.ts'
 
 const home = newHome()
 afterAll(home.remove)
@@ -144,6 +145,16 @@ test.each([
   if (!args.includes('--json')) return
   const { error } = JSON.parse((await runQuartermaster([...args, '--json'], { home: home.path })).errorText)
   expect(error).toMatchObject({ code: 'usage' })
+})
+
+test.each([
+  [['--count', '2'], 130],
+  [[], 0],
+])('“webhook listen” %j that is stopped before a webhook arrives ends with %i', async (flags, exit) => {
+  const running = startQuartermaster(['webhook', 'listen', '--port', '0', ...flags], home.path)
+  await until(() => running.errorText().includes('Listening at') || undefined, 'an address')
+  running.child.kill('SIGTERM')
+  expect((await running.ended).exit).toBe(exit)
 })
 
 test('“--json” after “--” is an operand', async () => {

@@ -43,6 +43,8 @@ export const listenToWebhooks = defineCommand({
       server.close()
       server.closeAllConnections()
     }
+    // A script that requires a number of webhooks must notice that they did not arrive.
+    if (Number.isFinite(count) && received.isShort) return exitCodes.interrupted
     return exitCodes.done
   },
 })
@@ -66,6 +68,11 @@ class ReceivedWebhooks {
   constructor(scope: Scope, count: number) {
     this.#scope = scope
     this.#left = count
+  }
+
+  /** Whether fewer webhooks have arrived than requested. */
+  get isShort(): boolean {
+    return this.#left > 0
   }
 
   note(text: string): void {
