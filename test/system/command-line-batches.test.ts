@@ -150,6 +150,24 @@ describe('mailbox create --csv', () => {
     expect([exit, JSON.parse(printed)]).toMatchObject([0, { made: 1, refused: 0, rows: [{ status: 'succeeded' }] }])
   })
 
+  it('prints the result of a dry run as one JSON value with --json, and no other text', async () => {
+    const path = list(
+      'name,displayName,template,capacity\nlovelace,Ada,Meeting room,\na b,B,Meeting room,\nc,C,,much\n',
+    )
+    const { exit, printed, errorText } = await run(path, ['--dry-run', '--json'])
+    expect([exit, errorText]).toEqual([4, ''])
+    expect(JSON.parse(printed)).toMatchObject({
+      valid: false,
+      rows: [
+        { line: 2, key: '2', status: 'ok', approvalRequired: false, names: expect.anything(), errors: [] },
+        { line: 3, status: 'refused', errors: [{ pointer: '#/name', detail: expect.any(String) }] },
+        { line: 4, status: 'refused', errors: [{ pointer: '#/capacity' }] },
+      ],
+    })
+    const sent = await run(path, ['--yes', '--json'])
+    expect([sent.exit, sent.errorText, JSON.parse(sent.printed).refused]).toEqual([4, '', 2])
+  })
+
   it.each([
     ['an unknown column', 'name,displayNam\na,b\n', /Unknown column displayNam.*displayName/],
     ['a column twice', 'name,NAME\na,b\n', /Two columns have the name name/],

@@ -47,16 +47,20 @@ export async function createMany(scope: Scope, creating: CreatingMany, how: How)
   const sentBefore = new Map(earlier.filter(isSent).map((line) => [line.fingerprint, line]))
   const read = await rowsOf(creating, how.path)
   const fresh = read.filter(({ fingerprint, faults }) => faults.length === 0 && !sentBefore.has(fingerprint))
-  const refusals = await tryRows(scope, creating.resource, fresh)
-  const rows = read.map((row) => ({ ...row, faults: [...row.faults, ...(refusals.get(row) ?? [])] }))
+  const trials = await tryRows(scope, creating.resource, fresh)
+  const rows = read.map((row): Row => {
+    const trial = trials.get(row.key)
+    return row.faults.length === 0 && trial ? { ...row, trial, faults: trial.errors } : row
+  })
   const unsent = rows.filter(({ fingerprint }) => !sentBefore.has(fingerprint))
   const good = unsent.filter(({ faults }) => faults.length === 0)
   const wrong = unsent.filter(({ faults }) => faults.length > 0)
-  showFaults(scope, wrong)
-  for (const [detail, count] of refusals.warnings)
-    scope.terminal.note(fill(texts.csv.warning, { count, detail: clean(detail) }))
-  if (unsent.length > 0) noteCounts(scope, good.length, wrong.length, refusals.approvals)
-  if (how.onlyTry) return wrong.length === 0 ? exitCodes.done : exitCodes.refused
+  if (!scope.terminal.json) showChecks(scope, good, wrong)
+  if (how.onlyTry) {
+    const valid = wrong.length === 0
+    scope.terminal.result({ valid, rows: unsent.map(checkedLine) }, [])
+    return valid ? exitCodes.done : exitCodes.refused
+  }
   if (good.length > 0 && !(await confirmed(scope, how, good.length, wrong.length))) {
     scope.terminal.note(texts.ask.notSent)
     return exitCodes.cameToNothing
@@ -77,7 +81,10 @@ export async function createMany(scope: Scope, creating: CreatingMany, how: How)
 interface Row extends ListRow {
   readonly line: number
   readonly faults: readonly Fault[]
+  /** The service's preview; undefined if the line had faults before. */
+  readonly trial?: Trial
 }
+type Trial = BatchTrial['rows'][number]
 
 /** Reads and completes all lines. The second of two equal lines is a fault, because it would request the same twice. */
 async function rowsOf({ fields, complete }: CreatingMany, path: string): Promise<Row[]> {
@@ -131,42 +138,42 @@ function callsOf(rows: readonly Row[]): Call[] {
   return chunks.map((some) => ({ sentAs: randomUUID(), batchId: '', rows: some }))
 }
 
-/** The faults and warnings of rows from a preview, and the number of rows that need approval. */
-class Refusals extends Map<Row, readonly Fault[]> {
-  approvals = 0
-  /** The number of lines with each warning. */
-  readonly warnings = new Map<string, number>()
-}
-
-async function tryRows(scope: Scope, resource: NewBatch['resource'], rows: readonly Row[]): Promise<Refusals> {
-  const refusals = new Refusals()
-  if (rows.length === 0) return refusals
+/** Returns the service's preview of each row by its key. */
+async function tryRows(
+  scope: Scope,
+  resource: NewBatch['resource'],
+  rows: readonly Row[],
+): Promise<ReadonlyMap<string, Trial>> {
+  const trials: Trial[] = []
+  if (rows.length === 0) return new Map()
   const client = await scope.client()
-  const byKey = new Map(rows.map((row) => [row.key, row]))
-  const trials: BatchTrial['rows'][number][] = []
   for (const { rows: some } of callsOf(rows))
     trials.push(...(await client.tryBatch(batchOf(resource, some), { signal: scope.signal })).rows)
-  for (const { key, status, errors, approvalRequired, warnings = [] } of trials) {
-    const row = byKey.get(key)
-    if (row && status === 'refused') refusals.set(row, errors)
-    if (approvalRequired) refusals.approvals += 1
-    for (const { detail } of warnings) refusals.warnings.set(detail, (refusals.warnings.get(detail) ?? 0) + 1)
-  }
-  return refusals
+  return new Map(trials.map((trial) => [trial.key, trial]))
 }
 
-/** Shows the faults of all lines, by line number. */
-function showFaults({ terminal }: Scope, wrong: readonly Row[]): void {
+/** Shows the faults of all lines by line number, the warnings with the number of their lines, and the counts. */
+function showChecks({ terminal }: Scope, good: readonly Row[], wrong: readonly Row[]): void {
   for (const { line, key, faults } of wrong) {
     const name = key === String(line) ? String(line) : `${line} (${clean(key)})`
     terminal.note(fill(texts.csv.wrong, { line: name }))
     for (const text of faultLines(faults, asColumn)) terminal.note(text)
   }
+  const trials = [...good, ...wrong].flatMap(({ trial }) => trial ?? [])
+  const warnings = new Map<string, number>()
+  for (const { detail } of trials.flatMap(({ warnings = [] }) => warnings))
+    warnings.set(detail, (warnings.get(detail) ?? 0) + 1)
+  for (const [detail, count] of warnings) terminal.note(fill(texts.csv.warning, { count, detail: clean(detail) }))
+  if (good.length + wrong.length === 0) return
+  const approvals = trials.filter(({ approvalRequired }) => approvalRequired).length
+  terminal.note(fill(texts.csv.tried, { good: good.length, wrong: wrong.length, approvals }))
 }
 
-function noteCounts({ terminal }: Scope, good: number, wrong: number, approvals: number): void {
-  terminal.note(fill(texts.csv.tried, { good, wrong, approvals }))
-}
+/** The JSON result of a line that was only checked. */
+const checkedLine = ({ line, key, faults, trial }: Row) => ({
+  line,
+  ...(trial ?? { key, status: 'refused', warnings: [], errors: faults }),
+})
 
 async function confirmed(scope: Scope, { yes, path }: How, good: number, wrong: number): Promise<boolean> {
   if (yes) return true
