@@ -157,6 +157,17 @@ test.each([
   expect((await running.ended).exit).toBe(exit)
 })
 
+test.each(['login', 'logout'])('“%s” names a settings folder that it cannot use', async (command) => {
+  const file = join(home.path, 'file')
+  writeFileSync(file, '')
+  const folder = join(file, 'settings')
+  expect(await runQuartermaster([command], { home: folder })).toEqual({
+    exit: 2,
+    printed: '',
+    errorText: `The settings folder ${folder} cannot be used (ENOTDIR). Correct it, or set QUARTERMASTER_HOME to another folder.\n`,
+  })
+})
+
 test('“--json” after “--” is an operand', async () => {
   expect((await run('request', 'show', '--', '--json')).errorText).toContain('“--json” is not a request')
 })

@@ -8,6 +8,7 @@ import {
   UnexpectedAnswerError,
   WebhookError,
 } from '../index.ts'
+import { PrivateFolderError } from '../private-file.ts'
 import { SignInError } from '../sign-in.ts'
 import { FieldsError } from './body.ts'
 import type { Scope } from './define-command.ts'
@@ -132,6 +133,10 @@ function reportOf(error: unknown, settings: Settings | undefined): Report {
   if (error instanceof UsageError) {
     const see = error.command === undefined ? [] : [fill(texts.usage.seeCommand, { command: error.command })]
     return report(exitCodes.usage, 'usage', error.message, see)
+  }
+  if (error instanceof PrivateFolderError) {
+    const { folder, why } = error
+    return report(exitCodes.usage, 'usage', fill(texts.usage.folder, { folder: clean(folder), why }))
   }
   if (error instanceof SignInError) return signInReport(error, settings)
   if (error instanceof NotFoundError) return report(exitCodes.refused, 'not-found', error.message)

@@ -13,6 +13,7 @@ import {
   settingsOf,
 } from '../command-line/settings.ts'
 import { clean, exitCodes, fill, texts, UsageError } from '../command-line/terminal.ts'
+import { makePrivateFolder } from '../private-file.ts'
 import { type DeviceCode, type SignIn, SignInError } from '../sign-in.ts'
 
 /** Signs in: reads the service's login, shows a code, waits, and saves the settings for later commands. */
@@ -25,6 +26,8 @@ export const login = defineCommand({
   async run(scope, typed) {
     const { terminal, signal, overrides } = scope
     const { baseUrl, folder } = scope.settings
+    // Nobody should enter a code for tokens that cannot be saved.
+    await makePrivateFolder(folder)
     const accepted = acceptedScopes(typed)
     const known = { ...scope.known, acceptedScopes: [...(scope.known.acceptedScopes ?? []), ...accepted] }
     const settings = settingsOf(baseUrl, overrides, { ...known, ...(await trustedOffer(scope)) }, folder)
