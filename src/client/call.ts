@@ -25,6 +25,8 @@ interface Call {
   readonly fields: readonly string[]
   /** How many seconds longer than other calls it may take, because the service holds its answer. */
   readonly heldSeconds?: number
+  /** When the caller stops waiting for the answer, by {@link Timing.now}. Later the call is not repeated. */
+  readonly deadline?: number
   readonly signal?: AbortSignal | undefined
 }
 
@@ -39,6 +41,8 @@ export type SendCall = (call: Call) => Promise<Answer>
 
 /** A call with all its repeats takes at most this time. Milliseconds. */
 const longestCall = 120_000
+/** An attempt may end this much after the deadline, because the service holds its answer until then. Seconds. */
+const lateSeconds = 5
 const firstPause = 500
 const longestPause = 20_000
 /** Answers of a proxy, or of a service that is not ready; a repeat may succeed. */
@@ -62,12 +66,20 @@ export function createSendCall(parts: CallParts): SendCall {
         if (kind === 'busy') failures += 1
         if (kind === undefined || failures > retries) throw error
         const pause = pauseAfter(error as QuartermasterError, kind, failures, timing)
+        const left = (call.deadline ?? Number.POSITIVE_INFINITY) - timing.now()
+        if (pause > left) {
+          if (left > 0) await timing.sleep(left, call.signal)
+          throw error
+        }
         if (timing.now() - began + pause > longestCall) throw error
         await timing.sleep(pause, call.signal)
       }
     }
   }
 }
+
+/** Whether a repeat may succeed. */
+export const mayPass = (error: unknown): boolean => retryOf(error) !== undefined
 
 /** `busy`: counts as a failure. `in-flight`: the first attempt is still in progress. */
 function retryOf(error: unknown): 'busy' | 'in-flight' | undefined {
@@ -89,12 +101,13 @@ function pauseAfter(error: QuartermasterError, kind: 'busy' | 'in-flight', failu
 }
 
 async function attempt(parts: CallParts, call: Call): Promise<Answer> {
-  const { about, signal, heldSeconds = 0 } = call
+  const { about, signal, heldSeconds = 0, deadline = Number.POSITIVE_INFINITY } = call
   signal?.throwIfAborted()
   const init = initOf(call, await parts.token(call.resource))
   signal?.throwIfAborted()
   const controller = new AbortController()
-  const seconds = parts.timeoutSeconds + heldSeconds
+  const left = Math.max(0, deadline - parts.timing.now()) / 1000
+  const seconds = Math.min(parts.timeoutSeconds + heldSeconds, left + lateSeconds)
   const end = () => controller.abort()
   const timer = setTimeout(end, seconds * 1000)
   signal?.addEventListener('abort', end, { once: true })

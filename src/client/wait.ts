@@ -1,5 +1,5 @@
 import type { Answer, SendCall } from './call.ts'
-import { idOf, retryAfterOf, type Timing } from './call.ts'
+import { idOf, mayPass, retryAfterOf, type Timing } from './call.ts'
 import { StillUnderWayError, UnexpectedAnswerError } from './errors.ts'
 import type { CallOptions, ProvisioningRequest, RequestState, TokenResource } from './types.ts'
 
@@ -41,7 +41,9 @@ interface Snapshot {
   readonly etag: string
 }
 
-/** Waits until a request is over. Throws StillUnderWayError at the time limit. */
+/**
+ * Waits until a request is over. Throws StillUnderWayError at the time limit, also if the service does not answer then.
+ */
 export async function waitForRequest(
   parts: WaitParts,
   requestId: string,
@@ -55,7 +57,12 @@ export async function waitForRequest(
   for (;;) {
     const polledAt = timing.now()
     const seconds = Math.max(0, Math.min(longestHold, Math.ceil((deadline - polledAt) / 1000)))
-    const answer = await poll(parts, about, seconds, latest?.etag ?? noVersion, signal)
+    const answer = await poll(parts, { about, seconds, etag: latest?.etag ?? noVersion, deadline, signal }).catch(
+      (error: unknown) => {
+        const isLate = mayPass(error) && timing.now() >= deadline
+        throw isLate && latest ? new StillUnderWayError(latest.request, about) : error
+      },
+    )
     const next = snapshotOf(answer, latest)
     const isNew = next !== latest
     if (next === undefined) throw new UnexpectedAnswerError('a request that has not changed', answer.status, about)
@@ -70,13 +77,15 @@ export async function waitForRequest(
   }
 }
 
-function poll(
-  { send, root, resource }: WaitParts,
-  about: { readonly method: 'GET'; readonly path: string; readonly requestId: string },
-  seconds: number,
-  etag: string,
-  signal: AbortSignal | undefined,
-): Promise<Answer> {
+interface Poll {
+  readonly about: { readonly method: 'GET'; readonly path: string; readonly requestId: string }
+  readonly seconds: number
+  readonly etag: string
+  readonly deadline: number
+  readonly signal: AbortSignal | undefined
+}
+
+function poll({ send, root, resource }: WaitParts, { about, seconds, etag, deadline, signal }: Poll): Promise<Answer> {
   return send({
     about,
     url: root + about.path,
@@ -84,6 +93,7 @@ function poll(
     headers: { 'if-none-match': etag, ...(seconds > 0 && { prefer: `wait=${seconds}` }) },
     fields: ['requestId', 'status'],
     heldSeconds: seconds,
+    deadline,
     signal,
   })
 }

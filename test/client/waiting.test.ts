@@ -73,6 +73,29 @@ describe('waiting for a request', () => {
     ])
   })
 
+  test('ends at the time limit with the latest version while the service is away', async () => {
+    const away = reply(503, { code: 'draining' }, { 'retry-after': '60' })
+    const { url, heard } = await hostileServer(as('queued', 1), away)
+    const { client, waits } = clientOf(url)
+    const error = await client.waitForRequest(requestId, { timeoutSeconds: 40 }).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ kind: 'still-under-way', request: { status: 'queued' } })
+    expect([waits, heard.length]).toEqual([[20, 20], 2])
+    const unknown = await hostileServer(away)
+    await expect(clientOf(unknown.url).client.waitForRequest(requestId, { timeoutSeconds: 40 })).rejects.toMatchObject({
+      code: 'draining',
+    })
+  })
+
+  test('ends soon after the time limit if the connection does not answer', async () => {
+    const { url } = await hostileServer(as('queued', 1), () => undefined)
+    const began = performance.now()
+    const error = await clientOf(url)
+      .client.waitForRequest(requestId, { timeoutSeconds: 20 })
+      .catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ kind: 'still-under-way', request: { status: 'queued' } })
+    expect(performance.now() - began).toBeLessThan(20_000)
+  }, 60_000)
+
   test('supports `until`, and ends with its signal or with an error of onChange', async () => {
     const { url } = await hostileServer(as('pendingApproval', 1), as('queued', 2))
     const { client } = clientOf(url)
