@@ -12,7 +12,23 @@ describe('readiness', () => {
   })
 })
 
+test('keeps idle connections open longer than a proxy with 60 s', async () => {
+  const rest = await startRest(await startIssuer())
+  const { headers } = await rest.call('GET', '/healthz')
+  expect(headers.get('keep-alive')).toBe('timeout=75')
+})
+
 describe('a closing server', () => {
+  test('ends idle connections soon', async () => {
+    const rest = await startRest(await startIssuer())
+    const socket = connect(rest.server.port, '127.0.0.1')
+    const answered = new Promise((resolve) => socket.once('data', resolve))
+    const ended = new Promise((resolve) => socket.once('close', resolve))
+    socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
+    await answered
+    await Promise.all([rest.server.close(), ended])
+  })
+
   test('answers open requests, refuses new requests with 503, then stops listening', async () => {
     let finish: (value: unknown) => void = () => undefined
     let begun: () => void = () => undefined

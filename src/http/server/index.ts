@@ -74,12 +74,15 @@ interface HttpServer {
 /**
  * Timeouts in milliseconds. Slow senders are disconnected within 30 s, because Node checks its connections at intervals.
  * A connection without traffic, because nobody reads the answer, ends after `timeout`: longer than any answer takes.
+ * Idle connections stay open longer than proxies keep them (usually 60 s), so that no proxy sends a call on a connection
+ * that the service is closing.
  */
 const patience = {
   headersTimeout: 15_000,
   requestTimeout: 26_000,
   connectionsCheckingInterval: 2_000,
   timeout: 90_000,
+  keepAliveTimeout: 75_000,
 } as const
 /** restify logs nothing itself: `logAnswer` writes one line for each request. */
 const nothing = () => false
