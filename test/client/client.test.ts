@@ -125,6 +125,8 @@ describe('the client with a running service', () => {
     expect(await idsIn(dana.listRequests({ waitingFor: 'me' }))).toContain(requestId)
     expect(await idsIn(kim.listRequests({ waitingFor: 'me' }))).toEqual([])
     expect(await idsIn(kim.listRequests({ reference }))).toEqual([requestId])
+    expect(await idsIn(kim.listRequests({ reference, waitingFor: 'me' }))).toEqual([])
+    expect(await idsIn(dana.listRequests({ reference, waitingFor: 'me' }))).toEqual([requestId])
     expect(await idsIn(dana.listRequests({ reference: reference.toLowerCase() }))).toEqual([requestId])
     const own = await dana.createSite({ displayName: 'Vega', templateId: templates.workingGroup })
     const { reference: hers } = await dana.getRequest(own.requestId)

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import {
   auditEntry,
   type Core,
+  waitingFor as decidersOf,
   entryDataFor,
   fieldWarningsOf,
   isTerminal,
@@ -214,7 +215,10 @@ const listRequests = defineRoute({
     if (reference !== undefined) {
       const found = await oneOf(core.readRequestByReference(actor, { reference }))
       const { status, kind } = page
-      const isMeant = (one: Request) => (!status || one.status === status) && (!kind || one.kind === kind)
+      const isMeant = (one: Request) =>
+        (!status || one.status === status) &&
+        (!kind || one.kind === kind) &&
+        (!waitingFor || isWaitingFor(one, actor.id))
       return { status: 200, body: { value: found.filter(isMeant).map((one) => bodyOf(one, scope)) } }
     }
     const { requests, nextCursor } = await core.listRequests(actor, {
@@ -224,6 +228,9 @@ const listRequests = defineRoute({
     return { status: 200, body: { value: requests.map((one) => bodyOf(one, scope)), nextCursor } }
   },
 })
+
+const isWaitingFor = ({ status, approvals }: Request, personId: string): boolean =>
+  status === 'pendingApproval' && decidersOf(approvals).some(({ id }) => id === personId)
 
 /** Returns a list of one request, or an empty list for an unknown reference. */
 async function oneOf(reading: Promise<Request>): Promise<Request[]> {
