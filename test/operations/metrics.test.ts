@@ -175,9 +175,11 @@ describe('access to the metrics', () => {
       tenantWritesPerMinute: 1,
       refusalsPerMinute: 1,
     }
-    const { server } = await start({ isOpen: false, token }, { limits, starting: true })
+    const { server, call } = await start({ isOpen: false, token }, { limits, starting: true })
     const wrong = await Promise.all(Array.from({ length: 5 }, async () => (await get(server.url, 'Bearer x')).status))
     expect(wrong).toContain(429)
+    // `call` compares the refusal with the API document.
+    expect((await call('GET', '/metrics', { headers: { authorization: 'Bearer x' } })).status).toBe(429)
     for (let time = 0; time < 5; time += 1) expect((await get(server.url, `Bearer ${token}`)).status).toBe(200)
   })
 })

@@ -223,7 +223,7 @@ const readMetrics = definePublicRoute({
   audience: null,
   credential: 'metrics',
   answers: { 200: { description: 'The metrics.', body: z.string(), mediaTypes: ['text/plain'] } },
-  refusals: ['no-such-address', 'invalid-token', 'unauthenticated'],
+  refusals: ['no-such-address', 'invalid-token', 'unauthenticated', 'rate-limited'],
   examples: examples.readMetrics,
   anyAccept: true,
   async handle({ services: { metrics }, headers }) {
