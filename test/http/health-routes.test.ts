@@ -18,6 +18,17 @@ test('keeps idle connections open longer than a proxy with 60 s', async () => {
   expect(headers.get('keep-alive')).toBe('timeout=75')
 })
 
+test('gives a dry run of a batch more time than other calls', async () => {
+  const slow = () => new Promise((resolve) => setTimeout(() => resolve([]), 600))
+  const rest = await startRest(await startIssuer(), {
+    core: coreWith({ checkBatch: slow, listRequests: slow }),
+    patience: { headersTimeout: 5000, requestTimeout: 5000, connectionsCheckingInterval: 1000, timeout: 200 },
+  })
+  const body = { dryRun: true, resource: 'site', rows: [{ key: 'a', body: {} }] }
+  expect((await rest.call('POST', '/requests/v1/batch', { body })).body).toEqual({ valid: true, rows: [] })
+  await expect(rest.call('GET', '/requests/v1/')).rejects.toThrow()
+})
+
 describe('a closing server', () => {
   test('ends idle connections soon', async () => {
     const rest = await startRest(await startIssuer())

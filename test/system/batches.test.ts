@@ -17,7 +17,7 @@ const fresh = () => `room-${randomUUID().slice(0, 8)}`
 const rowsFrom = (...bodies: object[]) => bodies.map((body, place) => ({ key: `row ${place + 1}`, body }))
 
 function doors(service: ReturnType<typeof withService>) {
-  const { call } = caller(service)
+  const { call, token } = caller(service)
   const mail = (who: keyof typeof people = 'kim') => ({
     scope: `${service.app.url}/mail/App.ReadWrite.All`,
     userId: people[who].id,
@@ -27,6 +27,7 @@ function doors(service: ReturnType<typeof withService>) {
     listOfRows.parse((await call('kim', 'GET', `/batches/v1/${batchId}/rows${query}`)).body)
   return {
     call,
+    token,
     mail,
     read,
     rows,
@@ -210,7 +211,7 @@ describe('a batch', () => {
 
 describe('a dry run', () => {
   const service = withService()
-  const { call, mail, send } = doors(service)
+  const { call, mail, send, token } = doors(service)
   const tryOut = async (...bodies: object[]) =>
     tried.parse((await send(rowsFrom(...bodies), {}, { dryRun: true })).body)
 
@@ -281,6 +282,31 @@ describe('a dry run', () => {
     }
     const answers = await Promise.all([1, 2].map(() => call(mail(), 'POST', '/requests/v1/batch', { body })))
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 429])
+  })
+
+  it('ends when its caller disconnects, so that the next one can start', async () => {
+    const operation = 'exchange.get-recipient'
+    const before = (await service.calls(operation)).length
+    const called = async () => (await service.calls(operation)).length - before
+    await service.fault({ operation, kind: 'delay', seconds: 1 })
+    const gone = new AbortController()
+    const first = fetch(`${service.app.url}/requests/v1/batch`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${await token(mail())}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        dryRun: true,
+        resource: 'mailbox',
+        rows: rowsFrom(...Array.from({ length: 40 }, () => room(fresh()))),
+      }),
+      signal: gone.signal,
+    })
+    await until(async () => (await called()) > 0 || undefined, 'the first row')
+    gone.abort()
+    await expect(first).rejects.toThrow()
+    const next = () => send(rowsFrom(room(fresh())), {}, { dryRun: true })
+    await until(async () => (await next()).status === 200 || undefined, 'the next dry run')
+    await service.heal()
+    expect(await called()).toBeLessThan(20)
   })
 })
 

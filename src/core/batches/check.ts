@@ -12,7 +12,15 @@ import {
   requestPreview,
   shownFieldWarning,
 } from '../requests/index.ts'
-import { because, type Context, defineUseCase, type Fault, ProvisioningError, resourceKind } from '../shared/index.ts'
+import {
+  because,
+  type Context,
+  defineUseCase,
+  type Fault,
+  originNow,
+  ProvisioningError,
+  resourceKind,
+} from '../shared/index.ts'
 import type { BatchPorts } from './batch.ts'
 import { type BatchOrder, batchRows } from './order.ts'
 
@@ -45,7 +53,8 @@ export interface DryRuns {
 
 /**
  * Evaluates each row as its submission would, without writing anything. Rows that need the same name, or a number of
- * the same counter, are evaluated again in order, each as if the rows before it were submitted.
+ * the same counter, are evaluated again in order, each as if the rows before it were submitted. Stops when the caller has
+ * disconnected, so that the next dry run of this person can start.
  */
 async function dryRun(
   { ports, settings, actor }: Context<BatchPorts>,
@@ -54,6 +63,7 @@ async function dryRun(
   refuseSitesOfApplications(actor, resource)
   const earlier = earlierRows(ports)
   const evaluateRow = async ({ body, requestId }: { body: unknown; requestId: string }): Promise<Evaluated> => {
+    originNow().abandoned?.throwIfAborted()
     const { ports: after, counted } = earlier.view()
     const inquiry = { settings, actor, requestId, isSubmission: false, crowded: false } as const
     return { requestId, counted, evaluation: await evaluate({ ...inquiry, ports: after }, resource, body) }

@@ -172,6 +172,8 @@ interface Common<P, Q, B, A extends Answers> extends InputSchemas<P, Q, B> {
   readonly idempotent?: true
   /** Ignores Accept: the answer is not JSON, or nobody reads it. */
   readonly anyAccept?: true
+  /** How long the handler may take, if it is longer than other calls. Seconds. */
+  readonly longestSeconds?: number
   /** The body's limits, if they differ from the API's. */
   readonly largest?: { readonly bytes: number; readonly depth: number }
 }

@@ -218,6 +218,8 @@ function handlerOf(context: ServerContext, route: Route, options: HttpOptions, l
   return async (request: Request, response: Response): Promise<void> => {
     const exchange = exchangeOf(options, request, response)
     lifecycle.follow(exchange)
+    // Node sets the server's own timeout again for the next call of the connection.
+    if (route.longestSeconds) request.socket.setTimeout(route.longestSeconds * 1000)
     const start = performance.now()
     const { traceId: trace, sampled } = exchange
     await from({ from: 'rest', trace, sampled }, async () => {

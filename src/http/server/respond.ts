@@ -164,6 +164,17 @@ export const pathOf = ({ url = '/' }: IncomingMessage): string =>
   (url.split(/[?#]/, 1)[0] ?? '/').replace(secretPath, '$1…').slice(0, 500)
 const secretPath = /(\/exports\/v1\/).+/i
 
+/** A repeated parameter becomes a list, which schemas of single values refuse. */
+export function queryOf(url: string): Record<string, string | string[]> {
+  const search = new URLSearchParams(url.split('?').slice(1).join('?'))
+  return Object.fromEntries(
+    [...new Set(search.keys())].map((name) => {
+      const values = search.getAll(name)
+      return [name, values.length === 1 ? (values[0] ?? '') : values]
+    }),
+  )
+}
+
 /** Whether an Accept header allows JSON (RFC 9110 §12.5.1): the most specific matching range decides. */
 export function acceptsJson(accept: string | undefined): boolean {
   if (accept === undefined || accept.trim() === '') return true

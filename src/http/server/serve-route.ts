@@ -14,10 +14,9 @@ import {
   TenantError,
   within,
 } from '../../core/index.ts'
-import { answered } from './answers.ts'
+import { type Answer, answered } from './answers.ts'
 import type { Authenticate } from './authenticate.ts'
 import { largestBody, parseJson, readBody } from './bodies.ts'
-import type { Services } from './define-route.ts'
 import {
   type ActorRoute,
   type ActorScope,
@@ -26,10 +25,11 @@ import {
   type RawInput,
   type Route,
   type Scope,
+  type Services,
 } from './define-route.ts'
 import type { Limits } from './limits.ts'
 import { HttpError, problemOf } from './problem.ts'
-import { acceptsJson, type Exchange, outgoing, pathOf, send, sent } from './respond.ts'
+import { acceptsJson, type Exchange, outgoing, pathOf, queryOf, send, sent } from './respond.ts'
 
 export interface ServerContext {
   readonly services: Services
@@ -59,7 +59,7 @@ export async function serveRoute(context: ServerContext, route: Route, exchange:
 
 const isReading = ({ method, onlyReads }: ActorRoute): boolean => method === 'GET' || onlyReads === true
 
-/** Aborts when the caller disconnects before the answer. Only for reads: a write always completes. */
+/** Aborts when the caller disconnects before the answer. Only for reads and checks: a write always completes. */
 function abandonedBy({ response }: Exchange): AbortSignal {
   const abandoned = new AbortController()
   response.once('close', () => {
@@ -101,10 +101,14 @@ async function serveCaller(
     const limits = await context.limits.take('read', caller, reads)
     Object.assign(exchange.extraHeaders, joined(exchange.extraHeaders, limits, kind))
   }
+  // A check changes nothing, so it ends when its caller disconnects.
+  const isCheck = route.changesNothing?.(raw.body) === true
+  const run = (work: () => Promise<Answer>) => (isCheck ? within({ abandoned: abandonedBy(exchange) }, work) : work())
   if (!key) {
     await countWork()
     const scope = await enter(exchange.callId)
-    return send(exchange, outgoing(await route.prepare(await withRequestId(raw, scope))(scope)))
+    const call = route.prepare(await withRequestId(raw, scope))
+    return send(exchange, outgoing(await run(() => call(scope))))
   }
   // Both forms of an address are the same call.
   const path = pathOf(request).replace(/\/$/, '')
@@ -128,16 +132,15 @@ async function serveCaller(
     // An earlier attempt may have done the work, so the right to see it is checked as for a stored answer.
     if (claimed.isContinued) await route.recheck(named, scope)
     hasStarted = true
-    answer = outgoing(await call(scope))
+    answer = outgoing(await run(() => call(scope)))
   } catch (error) {
     const { status } = problemOf(error, { ...exchange, instance: '' })
     // A refusal changes nothing. Another error during the work may have come after the commit.
-    const isUnknown = hasStarted && status >= 500 && !isRefusedAsBusy(route, error)
+    const isUnknown = hasStarted && status >= 500 && !isCheck && !isRefusedAsBusy(route, error)
     await quietly(exchange, () => claimed.release(isUnknown ? 'unknown' : 'refused'))
     throw error
   }
-  // A check changes nothing, so a repeat may run again.
-  const isCheck = route.changesNothing?.(raw.body) === true
+  // A repeated check may run again.
   await quietly(exchange, () => (isCheck ? claimed.release('refused') : claimed.complete(answer)))
   send(exchange, answer)
 }
@@ -237,17 +240,6 @@ async function rawInput(route: Route, { request, response }: Exchange): Promise<
   if ('signed' in route.body) return { params, query, body: bytes ?? Buffer.alloc(0) }
   const rules = { depth: route.largest?.depth ?? apiDepth, storableText: route.permission !== 'public' }
   return { params, query, body: bytes === undefined ? undefined : parseJson(bytes, rules) }
-}
-
-/** A repeated parameter becomes a list, which schemas of single values refuse. */
-function queryOf(url: string): Record<string, string | string[]> {
-  const search = new URLSearchParams(url.split('?').slice(1).join('?'))
-  return Object.fromEntries(
-    [...new Set(search.keys())].map((name) => {
-      const values = search.getAll(name)
-      return [name, values.length === 1 ? (values[0] ?? '') : values]
-    }),
-  )
 }
 
 /** A claimed key, or the answer that was stored under it. */

@@ -22,6 +22,8 @@ import examples from './examples.json' with { type: 'json' }
 const ofOneBatch = z.object({ batchId: z.uuid().toLowerCase() })
 /** 200 rows of the longest realistic mailbox need about half of it. */
 const largestBatch = { bytes: 512 * 1024, depth: 10 } as const
+/** A dry run checks all rows before it answers. The client waits 150 s. Seconds. */
+const longestSeconds = 180
 /** The first rows are submitted within this time. Seconds. */
 const firstPoll = '5'
 
@@ -51,6 +53,7 @@ const createBatch = defineRoute({
   },
   body: batchOrder,
   largest: largestBatch,
+  longestSeconds,
   answers: {
     200: { description: 'The result of a dry run: a preview of each row. Nothing was stored.', body: dryRun },
     202: {
