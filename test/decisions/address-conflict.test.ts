@@ -148,6 +148,46 @@ describe('a request whose address is taken during the wait', () => {
     expect(await cards(requestId)).toEqual(['approval Dana', 'address Kim', 'address Kim', 'reminder Dana'])
   })
 
+  describe('that is the additional address of a mailbox', () => {
+    const approval = { stages: [{ approvers: [{ user: dana.id }] }] }
+    async function takenAlias(name: string, naming: object = {}): Promise<string> {
+      const { id: templateId } = await core.template({ kind: 'sharedMailbox', approval, naming })
+      const body = { displayName: name, name, alias: `${name}-also`, templateId }
+      const mailbox = await provisioning().submitMailbox(actorOf(kim), { body })
+      if (!isForMailbox(mailbox)) throw new Error('the request is not for a mailbox')
+      core.world.taken.add(mailbox.aliasAddress)
+      await provisioning().readForApproval(actorOf(dana), { requestId: mailbox.requestId })
+      return mailbox.requestId
+    }
+    const change = (requestId: string, address: string) =>
+      provisioning().changeAddress(actorOf(kim), { requestId, address })
+    const faults = async (requestId: string, address: string) =>
+      (await refusal(() => change(requestId, address))).faults.map(({ code, suggestion }) => [code, suggestion])
+
+    it('gets another domain of the organisation', async () => {
+      const requestId = await takenAlias('procyon')
+      const changed = await change(requestId, 'Info@contoso-labs.example')
+      expect(changed).toMatchObject({ aliasAddress: 'info@contoso-labs.example' })
+      expect(changed.addressConflict).toBeUndefined()
+    })
+
+    it('does not get a domain of another organisation', async () => {
+      const requestId = await takenAlias('pollux')
+      expect(await faults(requestId, 'info@fabrikam.example')).toEqual([['domain-not-accepted', 'contoso.example']])
+      expect((await read(requestId)).addressConflict).toBeDefined()
+    })
+
+    it('follows the pattern and the blocked words of its template', async () => {
+      const naming = { alias: { pattern: 'team-{input}' }, blockedWords: ['payroll'] }
+      const requestId = await takenAlias('castor', naming)
+      expect(await faults(requestId, 'payroll')).toEqual([['blocked-word', 'payroll']])
+      expect(await faults(requestId, 'a'.repeat(60))).toEqual([['too-long', '59']])
+      core.world.taken.add('team-plain@contoso.example')
+      expect(await faults(requestId, 'plain')).toEqual([['name-taken', 'team-plain-2@contoso.example']])
+      expect(await change(requestId, 'simple')).toMatchObject({ aliasAddress: 'team-simple@contoso.example' })
+    })
+  })
+
   it('can be changed only by its requester', async () => {
     const requestId = await taken('deneb')
     for (const other of [actorOf(dana), actorOf(priya, true)])

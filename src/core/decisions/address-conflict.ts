@@ -1,17 +1,9 @@
 import { z } from 'zod'
 import { nextTimerRun, openStage, waitingFor, withStage } from '../approvals/index.ts'
 import { system } from '../audit/index.ts'
+import { inTime, mailboxNameFree, mailboxNames, namesFor, siteNameFree } from '../naming/index.ts'
 import {
-  faultsOfTyped,
-  inTime,
-  mailAddressFree,
-  mailboxNameFree,
-  mailboxNames,
-  namesFor,
-  siteNameFree,
-  takenFault,
-} from '../naming/index.ts'
-import {
+  aliasInstead,
   anotherAlias,
   anotherName,
   approvalTimer,
@@ -253,21 +245,13 @@ async function chosenAlias(
   request: RequestForMailbox,
   typed: string,
 ): Promise<string> {
-  const domain = domainOf(request.aliasAddress)
-  const local = localPartOf(typed, domain)
-  if (local === '') return ''
-  const body = { alias: local }
+  const body = { alias: typed.trim() }
+  if (body.alias === '') return ''
   const parsed = mailboxRequest.pick({ alias: true }).safeParse(body)
   if (!parsed.success) refuseFields(faultsOf(parsed.error, body))
-  const { naming } = request.template
-  const odd = faultsOfTyped(naming, '/alias', local, naming.alias ?? { allowed: '' })
-  if (odd.length > 0) refuseFields(odd)
-  const address = `${local}@${domain}`
-  const why =
-    address === request.address ? 'taken' : await mailAddressFree(inquirerOf(context, request), naming)(address, true)
-  if (why === 'free') return address
-  const suggestion = await anotherAlias(context, { ...request, aliasAddress: address })
-  return refuseFields([takenFault('/alias', address, { why, suggestion })])
+  const { address, faults } = await aliasInstead(context, request, body.alias)
+  if (faults.length > 0) refuseFields(faults)
+  return address
 }
 
 const domainOf = (address: string): string => address.slice(address.indexOf('@') + 1)

@@ -19,6 +19,7 @@ import {
   siteKey,
   siteNameFree,
   takenFault,
+  tokenValues,
   tooLong,
   unreservedName,
 } from '../naming/index.ts'
@@ -35,7 +36,7 @@ import {
 import { kindWords, reservedIn, type Template, type TokenValues } from '../templates/index.ts'
 import type { RequestInquiry } from './plan.ts'
 import type { RequestPorts } from './ports.ts'
-import { isForMailbox, type Request, type RequestStep } from './request.ts'
+import { isForMailbox, type Request, type RequestForMailbox, type RequestStep } from './request.ts'
 
 /** The addresses of a mailbox and their faults; `names` is absent if no name was typed. */
 export interface Addresses {
@@ -72,10 +73,10 @@ export async function addressesOf(
 
 /** Finds the additional address: by the template's rule if it has one, else as typed. */
 async function aliasOf(
-  inquiry: RequestInquiry,
-  { kind, naming }: Template,
+  inquiry: NameInquirer & Pick<RequestInquiry, 'crowded'>,
+  { kind, naming }: Pick<Template, 'kind' | 'naming'>,
   { alias = '', name = '', displayName = '', domain }: Partial<MailboxDetails>,
-  names: Named | undefined,
+  names: Pick<Named, 'name' | 'values'> | undefined,
   domains: MailDomains,
 ): Promise<{ address: string; faults: Fault[] }> {
   const rule = kind === 'sharedMailbox' && names ? naming.alias : undefined
@@ -196,4 +197,20 @@ export function anotherAlias(context: SystemContext<RequestPorts>, request: Requ
   const availabilityOf = mailAddressFree(inquirerOf(context, request), request.template.naming)
   const found = another(plain, local, request.requestId, (name) => availabilityOf(`${name}@${domain}`))
   return found.then((name) => name && `${name}@${domain}`)
+}
+
+/**
+ * Finds the additional address that a request gets instead of its taken one, and its faults, as at submission. A text without a
+ * domain gets the domain of the taken address.
+ */
+export async function aliasInstead(context: SystemContext<RequestPorts>, request: RequestForMailbox, typed: string) {
+  const { template, details, address, aliasAddress } = request
+  const [name = '', domain = ''] = address.split('@')
+  const alias = typed.includes('@') ? typed : `${typed}${aliasAddress.slice(aliasAddress.indexOf('@'))}`
+  const inquirer = inquirerOf(context, request)
+  const [values, domains] = await Promise.all([
+    tokenValues(inquirer, template, details),
+    context.ports.directory.mailDomains(),
+  ])
+  return aliasOf({ ...inquirer, crowded: false }, template, { ...details, alias, domain }, { name, values }, domains)
 }
