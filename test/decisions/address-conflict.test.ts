@@ -186,6 +186,30 @@ describe('a request whose address is taken during the wait', () => {
       expect(await faults(requestId, 'plain')).toEqual([['name-taken', 'team-plain-2@contoso.example']])
       expect(await change(requestId, 'simple')).toMatchObject({ aliasAddress: 'team-simple@contoso.example' })
     })
+
+    it('gets a suggestion by the pattern of its template', async () => {
+      const requestId = await takenAlias('regulus', { alias: { pattern: '{input}-shared' } })
+      expect((await read(requestId)).addressConflict).toMatchObject({
+        taken: 'regulus-also-shared@contoso.example',
+        suggestion: 'regulus-also-2-shared@contoso.example',
+      })
+    })
+
+    it('keeps the number of its request', async () => {
+      const numbered = { pattern: '{input}-{counter:3}' }
+      const requestId = await takenAlias('m31', { name: numbered, alias: numbered })
+      expect((await read(requestId)).addressConflict).toMatchObject({
+        taken: 'm31-also-001@contoso.example',
+        suggestion: 'm31-also-2-001@contoso.example',
+      })
+      expect(await change(requestId, 'galaxy')).toMatchObject({ aliasAddress: 'galaxy-001@contoso.example' })
+    })
+
+    it('follows a pattern that leaves no room for typed text', async () => {
+      const requestId = await takenAlias('aldebaran', { alias: { pattern: 'shared-{kind}' } })
+      expect((await read(requestId)).addressConflict?.suggestion).toBe('shared-shared-2@contoso.example')
+      expect(await change(requestId, 'any')).toMatchObject({ aliasAddress: 'shared-shared-2@contoso.example' })
+    })
   })
 
   it('can be changed only by its requester', async () => {

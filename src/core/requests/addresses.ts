@@ -191,12 +191,19 @@ export function anotherName(context: SystemContext<RequestPorts>, request: Reque
 }
 
 /** Finds a free additional address similar to a request's taken one, or `''`. */
-export function anotherAlias(context: SystemContext<RequestPorts>, request: Request): Promise<string> {
-  if (!isForMailbox(request)) return Promise.resolve('')
-  const [local = '', domain = ''] = request.aliasAddress.split('@')
-  const availabilityOf = mailAddressFree(inquirerOf(context, request), request.template.naming)
-  const found = another(plain, local, request.requestId, (name) => availabilityOf(`${name}@${domain}`))
-  return found.then((name) => name && `${name}@${domain}`)
+export async function anotherAlias(context: SystemContext<RequestPorts>, request: Request): Promise<string> {
+  if (!isForMailbox(request)) return ''
+  const { template, requestId } = request
+  const { alias: rule } = template.naming
+  const [alias = '', domain = ''] = request.aliasAddress.split('@')
+  const inquirer = inquirerOf(context, request)
+  const typed = { alias, displayName: '' }
+  const { around } = rule
+    ? addressBy(rule, typed, 'mailbox', requestId, await valuesOf(inquirer, request))
+    : { around: plain }
+  const availabilityOf = mailAddressFree(inquirer, template.naming)
+  const name = await another(around, alias, requestId, (one) => availabilityOf(`${one}@${domain}`))
+  return name && `${name}@${domain}`
 }
 
 /**
@@ -208,9 +215,20 @@ export async function aliasInstead(context: SystemContext<RequestPorts>, request
   const [name = '', domain = ''] = address.split('@')
   const alias = typed.includes('@') ? typed : `${typed}${aliasAddress.slice(aliasAddress.indexOf('@'))}`
   const inquirer = inquirerOf(context, request)
-  const [values, domains] = await Promise.all([
-    tokenValues(inquirer, template, details),
-    context.ports.directory.mailDomains(),
-  ])
+  const [values, domains] = await Promise.all([valuesOf(inquirer, request), context.ports.directory.mailDomains()])
   return aliasOf({ ...inquirer, crowded: false }, template, { ...details, alias, domain }, { name, values }, domains)
+}
+
+/** Returns the values of the tokens in a request's names. The counter has the number in the additional address. */
+async function valuesOf(inquirer: NameInquirer, request: RequestForMailbox): Promise<TokenValues> {
+  const { template, details, requestId } = request
+  const values = await tokenValues(inquirer, template, details)
+  const { alias: rule } = template.naming
+  const alias = beforeAt(request.aliasAddress)
+  const typed = { alias, displayName: '' }
+  // The right number leaves the address unchanged.
+  const counter = alias
+    .match(/\d+/g)
+    ?.find((one) => rule && addressBy(rule, typed, 'mailbox', requestId, { ...values, counter: one }).alias === alias)
+  return { ...values, ...(counter !== undefined && { counter }) }
 }
