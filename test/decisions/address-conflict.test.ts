@@ -212,6 +212,38 @@ describe('a request whose address is taken during the wait', () => {
     })
   })
 
+  it('is warned again before its new end, with new cards, if the warning came during the wait', async () => {
+    const start = now
+    const requestId = await taken('spica')
+    const card = { requestId, personId: dana.id, key: 'approval:1', conversationId: 'chat' } as const
+    await core.ports.sentCards.put({ ...card, activityId: 'first', state: 'sent' })
+    const keys = async () =>
+      (await core.orders(requestId)).flatMap(({ payload }) =>
+        /^(reminder|warning)/.test(String(payload['card']))
+          ? [`${payload['card']} ${names[String(payload['personId'])]}`]
+          : [],
+      )
+    const run = async (days: number) => {
+      now = start + days * 24 * hour
+      await provisioning().system.runApprovalTimers({ v: 1, requestId, stage: 1 })
+    }
+    await run(12)
+    expect(await keys()).toEqual(['warning:1 Kim'])
+    await provisioning().reassign(actorOf(dana), { requestId, to: omar.id })
+    await provisioning().reassign(actorOf(omar), { requestId, to: dana.id })
+    now = start + 13 * 24 * hour
+    await provisioning().changeAddress(actorOf(kim), { requestId, address: 'spica-2' })
+    expect((await read(requestId)).approvals[0]?.warnedAt).toBeUndefined()
+    await run(25)
+    expect(await keys()).toEqual([
+      'warning:1 Kim',
+      ...['reminder:1:3 Dana', 'reminder:1:4 Dana', 'reminder:1:5 Dana'],
+      'warning:1:1 Kim',
+    ])
+    await run(27)
+    expect((await read(requestId)).status).toBe('expired')
+  })
+
   it('can be changed only by its requester', async () => {
     const requestId = await taken('deneb')
     for (const other of [actorOf(dana), actorOf(priya, true)])

@@ -20,6 +20,7 @@ const cards: [string, CardSubject][] = [
   ['approval:2', { kind: 'approval', stage: 2 }],
   ['reminder:1:3', { kind: 'reminder', stage: 1 }],
   ['warning:1', { kind: 'warning', stage: 1 }],
+  ['warning:1:2', { kind: 'warning', stage: 1 }],
   ['outcome:succeeded', { kind: 'outcome', state: 'succeeded' }],
   [`outcome:failed:${since}`, { kind: 'outcome', state: 'failed' }],
   [`stuck:queued:${since}`, { kind: 'stuck', state: 'queued' }],

@@ -111,7 +111,10 @@ async function endConflict(context: SystemContext<DecisionPorts>, before: Reques
 const hasAddress = (request: Request, address: string): boolean =>
   isForMailbox(request) ? [request.address, request.aliasAddress].includes(address) : request.alias === address
 
-/** Returns a request without its conflict. The times of the open stage move by the time of the conflict. */
+/**
+ * Returns a request without its conflict. The times of the open stage move by the time of the conflict. If the warning moves into
+ * the future, it is due again.
+ */
 function resumed(request: Request, at: string): Request {
   const { addressConflict, ...rest } = request
   const next: Request = { ...rest, updatedAt: at }
@@ -127,7 +130,7 @@ function resumed(request: Request, at: string): Request {
     warnAt: later(warnAt),
     expiresAt: later(expiresAt),
   }
-  return withStage(next, { ...stage, times })
+  return withStage(next, { ...stage, times, warnedAt: times.warnAt > at ? undefined : stage.warnedAt })
 }
 
 /** Returns the orders of a new card for each approver and of the next timer. */

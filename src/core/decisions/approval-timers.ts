@@ -237,13 +237,17 @@ export function remindApprovers(
   people: readonly Person[] = waitingFor([stage]),
 ): JobOrder[] {
   const { reminders = [], reassigned = [], warnedAt } = stage
-  const count = reminders.length + reassigned.length + addressChanges.length + (warnedAt === undefined ? 0 : 1)
+  // A change of an address can remove a warning. It counts twice, so that no number is used again.
+  const count = reminders.length + reassigned.length + 2 * addressChanges.length + (warnedAt === undefined ? 0 : 1)
   const card = `reminder:${stage.stage}:${count}` as const
   return people.map(({ id }) => notifyOrder(requestId, id, card))
 }
 
-const warnRequester = ({ requestId, requester }: Request, { stage }: ApprovalStage): JobOrder =>
-  notifyOrder(requestId, requester.id, `warning:${stage}`)
+/** A stage warns again only after a change of an address. */
+const warnRequester = ({ requestId, requester, addressChanges = [] }: Request, { stage }: ApprovalStage): JobOrder => {
+  const changes = addressChanges.length
+  return notifyOrder(requestId, requester.id, changes === 0 ? `warning:${stage}` : `warning:${stage}:${changes}`)
+}
 
 /** Updates the admins' status cards, once for each `why`. */
 const notifyAdminsOfStage = ({ requestId }: Request, why: string): JobOrder => ({

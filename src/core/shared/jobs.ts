@@ -16,9 +16,11 @@ export const cardKey = z.union([
   z.templateLiteral(['stuck:', z.string()]),
   // To the requester and admins: the work takes longer than usual. Contains the start time of the work.
   z.templateLiteral(['late:', z.string()]),
-  // `reminder:<stage>:<number>` to an approver with an undecided card; `warning:<stage>` to the requester before a stage expires.
+  // `reminder:<stage>:<number>` to an approver with an undecided card; `warning:<stage>` to the requester before a stage expires,
+  // with the number of changed addresses if there are any.
   z.templateLiteral(['reminder:', z.int(), ':', z.int()]),
   z.templateLiteral(['warning:', z.int()]),
+  z.templateLiteral(['warning:', z.int(), ':', z.int()]),
   // To the requester: an address was taken during the wait. Contains the time of the check.
   z.templateLiteral(['address:', z.string()]),
   // To admins, about a receiver of webhooks: `webhook:<event>:<time>`.
