@@ -116,6 +116,20 @@ describe('a decision on behalf of others', () => {
     expect(approve(only(first.stages), omar).outcome).toBe('approved')
   })
 
+  it('quorum: counts for an approver who cannot act before one who can', () => {
+    const quorum = { rule: 'quorum' as const, quorum: 2, standIns: [standIn(priya, [dana, omar])] }
+    for (const more of [
+      { excluded: [omar.id] },
+      { unreachable: [{ person: omar, why: 'NoChat', at: hour(1) }] },
+      // An unreachable person can still come back. An excluded one cannot decide at all.
+      { excluded: [omar.id], unreachable: [{ person: dana, why: 'NoChat', at: hour(1) }] },
+    ]) {
+      const first = approve(begun([dana, omar], { ...quorum, ...more }), priya)
+      expect(only(first.stages).decisions[0]?.insteadOf).toEqual([omar])
+      expect(approve(only(first.stages), dana).outcome).toBe('approved')
+    }
+  })
+
   it('quorum: is rejected from an approver who has decided for themselves', async () => {
     const stage = begun([dana, omar], { rule: 'quorum', quorum: 2, standIns: [standIn(dana, [omar])] })
     const { stages, outcome } = approve(stage, dana)

@@ -56,6 +56,16 @@ describe('a policy that requires different people', () => {
     expect((await approve(stranger, requestId)).status).toBe('queued')
   })
 
+  it('counts the decision of a stand-in for the excluded person, and the other approver decides', async () => {
+    const quorum = { approvers: of(dana, omar), rule: 'quorum', quorum: 2, backup: of(stranger) }
+    const requestId = await submit([{ approvers: of(omar) }, quorum])
+    await approve(omar, requestId)
+    await core.provisioning.system.runApprovalTimers({ v: 1, requestId, stage: 2 })
+    const { approvals } = await approve(stranger, requestId)
+    expect(approvals[1]?.decisions).toMatchObject([{ by: { id: stranger.id }, insteadOf: [{ id: omar.id }] }])
+    expect((await approve(dana, requestId)).status).toBe('queued')
+  })
+
   it('needs enough different people, also for a rule that counts them', async () => {
     const save = (stages: object[]) => {
       const id = randomUUID()

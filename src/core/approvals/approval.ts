@@ -118,12 +118,16 @@ export function decide(
 
 /**
  * Returns the other approvers that a person represents. A quorum counts people, so the decision counts once: for the person if
- * they are an approver. The represented approvers can then still decide.
+ * they are an approver, else for one represented approver. The others can still decide, so an approver who is excluded or
+ * unreachable is represented first.
  */
-function othersRepresented({ rule }: ApprovalStage, personId: string, entitled: readonly Person[]): Person[] {
+function othersRepresented(stage: ApprovalStage, personId: string, entitled: readonly Person[]): Person[] {
   const others = entitled.filter(({ id }) => id !== personId)
-  if (rule !== 'quorum') return others
-  return others.length === entitled.length ? others.slice(0, 1) : []
+  if (stage.rule !== 'quorum') return others
+  if (others.length < entitled.length) return []
+  const excluded = others.filter(({ id }) => isExcluded(stage, id))
+  const unreachable = others.filter(({ id }) => stage.unreachable?.some(({ person }) => person.id === id))
+  return [...excluded, ...unreachable, ...others].slice(0, 1)
 }
 
 /** Returns the reason why a person cannot decide: already decided, reassigned, delegation over, or not an approver. */
