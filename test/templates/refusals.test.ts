@@ -150,6 +150,13 @@ const wrong: Readonly<Record<string, readonly Row[]>> = {
     [{ ...site, ...field({ type: 'person', default: people.kim.id }) }, '/fields/0/default', 'cannot have a default'],
     [{ ...site, ...field({ pattern: '\\d', default: 'x' }) }, '/fields/0/default', 'not a valid answer'],
     [{ ...site, ...field({ type: 'choice', choices, default: 'two' }) }, '/fields/0/default', 'not a valid answer'],
+    [{ ...site, ...field({ type: 'number', maximum: 5, default: 6 }) }, '/fields/0/default', 'not a valid answer'],
+    [{ ...site, ...field({ type: 'number', minimum: 5, default: 4 }) }, '/fields/0/default', 'not a valid answer'],
+    [
+      { ...site, ...field({ type: 'date', minimum: '2027-01-01', maximum: 'today', default: '2026-12-31' }) },
+      '/fields/0/default',
+      'not a valid answer',
+    ],
   ],
   'its properties': [
     [{ ...site, properties: { city: {} } }, '/properties/city', 'This kind has no such property'],
@@ -272,7 +279,8 @@ describe('an invalid template', () => {
   })
 
   it('is valid without its fault', () => {
-    for (const good of [site, mailbox, { ...site, ...field({}) }, { ...site, ...stage({}) }, { ...site, webhook }])
-      expect(schema.safeParse(good).error).toBeUndefined()
+    const later = field({ type: 'date', maximum: 'today', default: '2099-12-31' })
+    const good = [site, mailbox, { ...site, ...field({}) }, { ...site, ...later }, { ...site, ...stage({}) }]
+    for (const one of [...good, { ...site, webhook }]) expect(schema.safeParse(one).error).toBeUndefined()
   })
 })

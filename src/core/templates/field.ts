@@ -93,8 +93,7 @@ export function designFaults(field: TemplateField): PlacedReason[] {
   if (type !== 'choice' && field.choices.length > 0) report('choices', 'choicesOfOtherType')
   if (new Set(field.choices.map(({ value }) => value)).size < field.choices.length) report('choices', 'choicesRepeated')
   if (type !== 'text' && field.pattern !== undefined) report('pattern', 'patternOfOtherType')
-  const bounds = { minimum, maximum }
-  for (const [at, bound] of Object.entries(bounds)) {
+  for (const [at, bound] of Object.entries({ minimum, maximum })) {
     if (bound === undefined) continue
     if (type !== 'number' && type !== 'date') report(at, 'boundsOfOtherType')
     else if ((typeof bound === 'number') !== (type === 'number'))
@@ -104,12 +103,15 @@ export function designFaults(field: TemplateField): PlacedReason[] {
     report('minimum', 'boundsReversed')
   if (type === 'person' && field.default !== undefined) report('default', 'defaultOfPerson')
   else if (field.default !== undefined && faults.length === 0) {
-    // Without the bounds, which can depend on the day of the answer.
-    const { faults: defaultFaults } = answerOf({ ...field, minimum: undefined, maximum: undefined }, field.default, '')
+    // The bound `today` depends on the day of the answer, so it does not apply here.
+    const bounds = { minimum: fixedBound(minimum), maximum: fixedBound(maximum) }
+    const { faults: defaultFaults } = answerOf({ ...field, ...bounds }, field.default, '')
     if (defaultFaults.length > 0) report('default', 'defaultNotTaken')
   }
   return faults
 }
+
+const fixedBound = (limit: TemplateField['minimum']) => (limit === 'today' ? undefined : limit)
 
 /** An answer in its stored form (`undefined`: no answer), and its faults. */
 export interface Answer {
