@@ -172,6 +172,10 @@ const wrong: Readonly<Record<string, readonly Row[]>> = {
       '/properties/country/default',
       'does not allow this value',
     ],
+    ...['fixed', 'default'].map((rule): Row => {
+      const properties = { state: { [rule]: 'Active' } }
+      return [{ ...mailbox, properties }, `/properties/state/${rule}`, 'cannot set the mailbox status “Active”']
+    }),
     [{ ...mailbox, properties: { city: { default: 'Bern', fixed: 'Bern' } } }, '/properties/city/default', 'needs no'],
     [
       { ...mailbox, properties: { city: { shown: false, required: true } } },

@@ -85,14 +85,3 @@ export function withoutBlanks(
   }
   return kept
 }
-
-/**
- * Status values that people may put into `state` by mistake. `state` is part of the postal address, so such a value would damage
- * an address unnoticed (DESIGN §5).
- */
-const conditions = new Set([
-  ...['active', 'inactive', 'enabled', 'disabled', 'archived', 'deleted', 'removed', 'suspended', 'blocked', 'locked'],
-  ...['pending', 'provisioned', 'provisioning', 'created', 'ready', 'new', 'open', 'closed', 'online', 'offline'],
-  ...['activated', 'deactivated', 'softdeleted', 'soft-deleted', 'hidden', 'visible', 'retired', 'failed', 'queued'],
-])
-export const isCondition = (state: string): boolean => conditions.has(state.trim().toLowerCase())

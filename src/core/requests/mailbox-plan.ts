@@ -1,6 +1,13 @@
 import { judgedBy, resolveApprovals, withMaximum } from '../approvals/index.ts'
 import { asksForAddress, mailboxNames, slug } from '../naming/index.ts'
-import { applicability, isSeatCount, type MailboxDetails, mailboxDetails, mailboxRequest } from '../resources/index.ts'
+import {
+  applicability,
+  isSeatCount,
+  isStatusValue,
+  type MailboxDetails,
+  mailboxDetails,
+  mailboxRequest,
+} from '../resources/index.ts'
 import {
   asking,
   because,
@@ -31,7 +38,7 @@ import {
   withProperties,
 } from '../templates/index.ts'
 import { type Addresses, addressesOf } from './addresses.ts'
-import { inapplicable, isCondition, isNoId, nameOf, propertiesOfOneKind, withoutBlanks } from './applicable-fields.ts'
+import { inapplicable, isNoId, nameOf, propertiesOfOneKind, withoutBlanks } from './applicable-fields.ts'
 import {
   accountsAt,
   answeredPeople,
@@ -228,7 +235,7 @@ function withoutEmpty<D extends Readable>(details: D): D {
 /** Returns the faults of values that match the schema but that the tenant cannot accept. */
 function valueFaults(kind: MailboxKind, { country, state, metadata = {} }: Readable): Fault[] {
   const faults: Fault[] = []
-  if (state !== undefined && isCondition(state))
+  if (state !== undefined && isStatusValue(state))
     faults.push(fault('/state', 'invalid', because('stateIsCondition', { state })))
   if (country !== undefined && countryCode(country) === undefined)
     faults.push(fault('/country', 'not-a-country', because('countryUnknown')))

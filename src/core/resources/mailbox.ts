@@ -152,6 +152,17 @@ export const tenantHolds = (field: MailboxField, kind: MailboxKind): boolean =>
 export const isSeatCount = (seats: unknown): boolean =>
   typeof seats !== 'object' && /^[1-9]\d{0,4}$/.test(String(seats))
 
+/**
+ * Status values that people may put into `state` by mistake. `state` is part of the postal address, so such a value would damage
+ * an address unnoticed (DESIGN §5).
+ */
+const statusValues = new Set([
+  ...['active', 'inactive', 'enabled', 'disabled', 'archived', 'deleted', 'removed', 'suspended', 'blocked', 'locked'],
+  ...['pending', 'provisioned', 'provisioning', 'created', 'ready', 'new', 'open', 'closed', 'online', 'offline'],
+  ...['activated', 'deactivated', 'softdeleted', 'soft-deleted', 'hidden', 'visible', 'retired', 'failed', 'queued'],
+])
+export const isStatusValue = (state: string): boolean => statusValues.has(state.trim().toLowerCase())
+
 /** The durable steps of creating a mailbox, in order: one for each group of Exchange's cmdlets. */
 export const mailboxSteps = [
   'create-mailbox',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { applies, isSeatCount, mailboxRequest, siteRequest } from '../resources/index.ts'
+import { applies, isSeatCount, isStatusValue, mailboxRequest, siteRequest } from '../resources/index.ts'
 import {
   because,
   countryCode,
@@ -62,6 +62,8 @@ export function propertyFaults(rules: PropertyRules, kind: ResourceKind): Placed
     )
     const faults = values.flatMap(([at, one]) => {
       if (withoutValue.includes(id)) return [{ path: [id, at], reason: because('propertyWithoutValue') }]
+      if (id === 'state' && isStatusValue(String(one)))
+        return [{ path: [id, at], reason: because('stateIsCondition', { state: String(one) }) }]
       return takes(id, kind, one) ? [] : [{ path: [id, at], reason: because('propertyValueWrong') }]
     })
     if (values.length > 1) faults.push({ path: [id, 'default'], reason: because('defaultBesideFixed') })
