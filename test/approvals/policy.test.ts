@@ -258,7 +258,11 @@ describe('the conditions of a stage', () => {
 })
 
 describe('an approval policy', () => {
-  const fields = [{ key: 'who', type: 'choice', label: 'Who', choices: [{ title: 'Us', value: 'us' }] }]
+  const choices = [{ title: 'Us', value: 'us' }]
+  const fields = [
+    { key: 'who', type: 'choice', label: 'Who', choices },
+    ...['text', 'number', 'toggle', 'date', 'person'].map((type) => ({ key: type, type, label: type })),
+  ]
   const labels = { allowed: [{ id: 'l1', name: 'Public' }] }
   const person = { user: dana.id }
   const faultsOf = (stage: object, kind = 'teamSite') =>
@@ -279,6 +283,9 @@ describe('an approval policy', () => {
     ['when/0/field', { approvers: [person], when: [{ field: 'officeLocation', given: true }] }, 'sharedMailbox'],
     ['when/0/above', { approvers: [person], when: [{ field: 'alias', above: 2 }] }],
     ['when/0/above', { approvers: [person], when: [{ field: 'metadata.who', above: 2 }] }],
+    ['when/0/below', { approvers: [person], when: [{ field: 'metadata.toggle', below: 2 }] }],
+    ['when/0/above', { approvers: [person], when: [{ field: 'metadata.date', above: 2 }] }],
+    ['when/0/below', { approvers: [person], when: [{ field: 'metadata.person', below: 2 }] }],
     ['when/0/oneOf/1', { approvers: [person], when: [{ field: 'labelId', oneOf: ['l1', 'l9'] }] }],
     ['when/0/noneOf/0', { approvers: [person], when: [{ field: 'metadata.who', noneOf: ['them'] }] }],
     ['when/0', { approvers: [person], when: [{ field: 'labelId' }] }],
@@ -300,6 +307,8 @@ describe('an approval policy', () => {
       },
     ],
     [{ approvers: [person], when: [{ field: 'capacity', above: 20 }] }, 'sharedMailbox'],
+    [{ approvers: [person], when: [{ field: 'metadata.number', above: 20 }] }],
+    [{ approvers: [person], when: [{ field: 'metadata.text', below: 20 }] }],
     [{ approvers: [person], when: [{ field: 'metadata.seats', above: 20 }] }, 'roomMailbox'],
     [{ approvers: [person], when: [{ field: 'roomMailboxMetadata.hasWhiteboard', oneOf: [true] }] }, 'roomMailbox'],
   ])('is valid: %j', (stage, kind) => {

@@ -164,8 +164,8 @@ export function conditionFault(one: Condition, scope: ConditionScope): PlacedRea
   if (!own && !isBuiltIn && type === undefined)
     return { path: ['field'], reason: because('conditionFieldUnknown', { field: one.field, kind }) }
   const counts = 'above' in one ? 'above' : 'below' in one ? 'below' : undefined
-  if (counts && (type === 'text' || type === 'boolean' || own?.type === 'choice'))
-    return { path: [counts], reason: because('conditionCountsNothing', { field: one.field }) }
+  const isCountable = own ? own.type === 'number' || own.type === 'text' : type !== 'text' && type !== 'boolean'
+  if (counts && !isCountable) return { path: [counts], reason: because('conditionCountsNothing', { field: one.field }) }
   const allowed = one.field === 'labelId' ? labels.allowed.map(({ id }) => id) : own?.choices.map((each) => each.value)
   const some = 'oneOf' in one ? one.oneOf : 'noneOf' in one ? one.noneOf : []
   const index = some.findIndex((each) => !isAmong(each, allowed ?? some))
