@@ -93,6 +93,14 @@ describe('a template sets', () => {
     ])
   })
 
+  it('a fixed list, which a request may contain in another order', async () => {
+    const body = await room({ properties: { tags: { fixed: ['Beamer', 'Kitchen'] } } })
+    const { details } = await submitted({ ...body, tags: ['kitchen', 'Beamer'] })
+    expect(details.tags).toEqual(['Beamer', 'Kitchen'])
+    for (const tags of [['Beamer'], ['Beamer', 'Kitchen', 'Bar'], ['Beamer', 'Beamer'], 'Beamer'])
+      expect(await faults({ ...body, name: 'other', tags })).toEqual(['/tags fixed'])
+  })
+
   it('required fields, also for access', async () => {
     const properties = { city: { required: true }, 'permissions.FullAccess': { required: true } }
     const body = await room({ properties })

@@ -146,7 +146,10 @@ function dropAt(body: Record<string, unknown>, id: string): void {
   else if (isRecord(outer)) body[field] = Object.fromEntries(Object.entries(outer).filter(([name]) => name !== key))
 }
 
-/** Compares without case; a country by its code. */
+/** Compares without case, and lists without order; a country by its code. */
 const isSame = (id: string, value: unknown, fixed: PropertyValue): boolean =>
-  (id === 'country' && countryCode(String(value)) === countryCode(String(fixed))) ||
-  JSON.stringify(value).toLowerCase() === JSON.stringify(fixed).toLowerCase()
+  (id === 'country' && countryCode(String(value)) === countryCode(String(fixed))) || inOrder(value) === inOrder(fixed)
+
+const inOrder = (value: unknown): string =>
+  Array.isArray(value) ? `[${value.map(inLowerCase).sort().join()}]` : inLowerCase(value)
+const inLowerCase = (value: unknown): string => JSON.stringify(value).toLowerCase()
