@@ -201,6 +201,11 @@ describe('answers to the questions of a template', () => {
     expect(request.details.metadata).toEqual({ read: true, seats: 12, catering: false })
   })
 
+  it('are compared with their pattern without the blanks around them, as they are stored', async () => {
+    const request = await answered({ read: true, code: ' XYZ\n' })
+    expect(request.details.metadata).toMatchObject({ code: 'XYZ' })
+  })
+
   it.each([
     [{ seats: 1 }, 'seats too-small'],
     [{ seats: '1e9' }, 'seats wrong-type'],

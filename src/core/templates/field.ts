@@ -170,7 +170,7 @@ function answerOf(field: TemplateField, value: unknown, today: string): Answer {
     return field.required ? refuse('required', own ?? about('fieldRequired')) : { value: undefined, faults: [] }
   switch (field.type) {
     case 'text':
-      if (field.pattern && !wholeValue(field.pattern).test(String(value)))
+      if (field.pattern && !wholeValue(field.pattern).test(answer))
         return refuse('pattern', own ?? about('fieldFormat'))
       return { value: typeof value === 'number' || typeof value === 'boolean' ? value : answer, faults: [] }
     case 'choice': {
