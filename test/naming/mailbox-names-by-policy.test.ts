@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { apiTexts } from '../../src/cards/index.ts'
 import { actorOf, asMailbox, kim, withCore } from '../support/core.ts'
 import { named, refusal } from '../support/refusal.ts'
 
@@ -79,6 +80,27 @@ describe('a mailbox with a form without an address field', () => {
     core.world.taken.add('aurora@contoso.example')
     expect(await addressOf('Aurora')).toBe('aurora-2@contoso.example')
     expect(await addressOf('会議室')).toBe('mailbox-ID@contoso.example')
+  })
+
+  it('warns that its address is taken, and explains the next free one', async () => {
+    const hidden = { kind: 'roomMailbox', properties: { name: { shown: false } }, naming: { prefix: 'room-' } }
+    const { id: templateId } = await core.template(hidden)
+    const body = { templateId, displayName: 'Vega' }
+    const free = await core.provisioning.previewRequest(asKim, { body })
+    expect(free.warnings.map(({ code }) => code)).not.toContain('next-address')
+    core.world.taken.add('room-vega@contoso.example').add('room-vega-2@contoso.example')
+    const { valid, names, warnings } = await core.provisioning.previewRequest(asKim, { body })
+    expect([valid, names?.address]).toEqual([true, 'room-vega-3@contoso.example'])
+    const nextAddress = { key: 'nextAddress', facts: { taken: 'room-vega' } }
+    expect(warnings).toContainEqual({ code: 'next-address', field: 'name', reason: nextAddress })
+    const { requestId } = await core.provisioning.submitMailbox(asKim, { body })
+    const explanation = await core.provisioning.readExplanation(asKim, { requestId })
+    expect(explanation.map(apiTexts.explanation)).toEqual(
+      expect.arrayContaining([
+        'The request names no address, so it comes from the name Vega.',
+        'Already taken: room-vega, room-vega-2.',
+      ]),
+    )
   })
 
   it('accepts an address by REST unchanged', async () => {

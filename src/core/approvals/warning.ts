@@ -1,5 +1,5 @@
 import { because, type Reason } from '../shared/index.ts'
-import { addressRule, names, type Template } from '../templates/index.ts'
+import { addressRule, addressRuleOf, names, type Template } from '../templates/index.ts'
 import type { ApprovalStage } from './stage.ts'
 
 /** The warnings about a valid request: facts that may surprise the requester. */
@@ -64,14 +64,14 @@ function nameWarnings(of: Foreseen): Warning[] {
   const { template, name, passedOver } = of
   const warnings = of.emptyTokens.map((token) => emptyWarning(token, template))
   const [taken] = passedOver
-  if (taken !== undefined)
-    warnings.push({ code: 'next-address', field: 'alias', reason: because('nextAddress', { taken }) })
+  const field = addressRuleOf(template.kind)
+  if (taken !== undefined) warnings.push({ code: 'next-address', field, reason: because('nextAddress', { taken }) })
   if (name === '' || isFinal(of)) return warnings
   const isCounted = names(addressRule(template.naming, template.kind).pattern, 'counter')
   warnings.push(
     isCounted
       ? { code: 'number-later', reason: because('numberLater') }
-      : { code: 'address-of-id', field: 'alias', reason: because('addressOfId') },
+      : { code: 'address-of-id', field, reason: because('addressOfId') },
   )
   return warnings
 }

@@ -91,7 +91,7 @@ const nameIs = (request: Request): ExplanationLine => ({
 })
 
 function nameOfSite(request: RequestForSite): ExplanationLine[] {
-  const { template, details, typedName, passedOver = [] } = request
+  const { template, details, typedName } = request
   return [
     nameIs(request),
     details.alias !== ''
@@ -100,23 +100,32 @@ function nameOfSite(request: RequestForSite): ExplanationLine[] {
         ? { code: 'name-of-request', facts: {} }
         : { code: 'name-derived', facts: { displayName: typedName ?? details.displayName } },
     ...affixes(template),
-    ...(passedOver.length > 0 ? [{ code: 'name-passed-over', facts: { names: passedOver.join(', ') } } as const] : []),
+    ...passedOver(request),
   ]
 }
 
 function nameOfMailbox(request: RequestForMailbox): ExplanationLine[] {
-  const { template, address, aliasAddress, details } = request
-  const domain = address.slice(address.indexOf('@') + 1)
+  const { template, address, aliasAddress, details, typedName } = request
+  const [name, domain = ''] = address.split('@')
+  const taken = passedOver(request)
+  // Only a derived address is replaced. It is stored as if it was typed.
+  const isDerived = taken.length > 0 && details.name === name
   return [
     nameIs(request),
-    { code: 'name-typed', facts: { typed: details.name } },
+    isDerived
+      ? { code: 'name-derived', facts: { displayName: typedName ?? details.displayName } }
+      : { code: 'name-typed', facts: { typed: details.name } },
     ...affixes(template),
+    ...taken,
     { code: details.domain === undefined ? 'domain-usual' : 'domain-typed', facts: { domain } },
     ...(aliasAddress === ''
       ? []
       : [{ code: 'other-address', facts: { address: aliasAddress, typed: details.alias ?? aliasAddress } } as const]),
   ]
 }
+
+const passedOver = ({ passedOver: names = [] }: Request): ExplanationLine[] =>
+  names.length > 0 ? [{ code: 'name-passed-over', facts: { names: names.join(', ') } }] : []
 
 function affixes({ naming: { prefix, suffix } }: Request['template']): ExplanationLine[] {
   if (prefix === '' && suffix === '') return []

@@ -83,6 +83,7 @@ export function reduced(request: Request, at: string): Request {
     typedName: undefined,
     fingerprint: undefined,
     around: undefined,
+    passedOver: undefined,
     guests: undefined,
     addressConflict: undefined,
     addressChanges: undefined,
@@ -114,7 +115,6 @@ function bareSite(request: Exclude<Request, { address: string }>) {
     details: { ...details, displayName },
     owners,
     people: undefined,
-    passedOver: undefined,
     alias: isCreated ? alias : '',
     progress: isCreated ? { ...progress, createdAs: createdAs && { ...createdAs, displayName: createdAs.alias } } : {},
   }

@@ -90,7 +90,7 @@ async function planned(
   const glimpse = glimpseOf(request.details, request.applied, people, addresses)
   if (faults.length > 0 || !addresses.names) return { ok: false, faults, glimpse }
   const { aliasAddress, domain } = addresses
-  const { displayName, name, typedName, around, emptyTokens } = addresses.names
+  const { displayName, name, typedName, around, passedOver, emptyTokens } = addresses.names
   const details = { ...request.details, displayName, name: request.details.name ?? name }
   const address = `${name}@${domain}`
   const owners = ownersAmong(people, details)
@@ -105,6 +105,7 @@ async function planned(
     details,
     ...(typedName !== undefined && { typedName }),
     around,
+    passedOver,
     emptyTokens,
     people,
     guests,

@@ -18,6 +18,8 @@ interface Common {
   readonly around: Around
   /** Ids of owners who are guests, if the template allows guests. */
   readonly guests?: readonly string[]
+  /** Derived addresses that were taken, without a domain. */
+  readonly passedOver?: readonly string[]
   /** The values that the template set. */
   readonly applied: readonly Applied[]
   /** The tokens of the names that have no value. */
@@ -35,8 +37,6 @@ export interface SitePlan extends Common {
   /** The people in the answers to the template's own questions. */
   readonly people?: readonly Person[]
   readonly alias: string
-  /** Derived aliases that were taken. */
-  readonly passedOver?: readonly string[]
   /** The expected URL of the site. */
   readonly url: string
 }

@@ -86,10 +86,9 @@ export async function outlookOf({ ports, actor }: Context<RequestPorts>, foresee
 
 /** Returns the parts of a plan that the warnings need. */
 export function foreseenIn(plan: Plan, requestId: string): Foreseen {
-  const { template, details, approvals, emptyTokens } = plan
+  const { template, details, approvals, emptyTokens, passedOver = [] } = plan
   const isMailbox = isForMailboxPlan(plan)
   const name = isMailbox ? plan.address.slice(0, plan.address.indexOf('@')) : plan.alias
-  const passedOver = isMailbox ? [] : (plan.passedOver ?? [])
   const ofFields = isMailbox ? fieldWarnings(plan) : []
   return { requestId, template, details, approvals, emptyTokens, name, passedOver, ofFields }
 }

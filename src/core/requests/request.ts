@@ -140,6 +140,8 @@ const common = {
   typedName: z.string().optional(),
   /** The prefix, suffix and separator of the address by the policy. */
   around: z.object({ prefix: z.string(), suffix: z.string(), separator: z.string() }).optional(),
+  /** Derived addresses that were taken, without a domain. */
+  passedOver: z.array(z.string()).optional(),
   status: requestState,
   requester: person,
   /** Ids of the owners who were guests at submission, if the template allows guests. Absent in requests of earlier versions. */
@@ -186,8 +188,6 @@ const requestForSite = z.object({
   /** The people in the answers to the template's own questions, with their names at submission. */
   people: z.array(person).optional(),
   alias: z.string(),
-  /** Derived aliases that were taken. */
-  passedOver: z.array(z.string()).optional(),
   progress: siteProgress,
   resource: siteResource.nullable(),
 })

@@ -163,14 +163,13 @@ async function lookUp(
 
 /** Returns the site fields of a new request. */
 export function siteOf(plan: SitePlan, requesterId: string) {
-  const { kind, details, owners, people = [], alias, passedOver = [] } = plan
+  const { kind, details, owners, people = [], alias } = plan
   return {
     kind,
     details,
     owners: [...owners],
     ...(people.length > 0 && { people: [...people] }),
     alias,
-    ...(passedOver.length > 0 && { passedOver: [...passedOver] }),
     steps: stepsOfSite(details, requesterId).map((name) => ({ name, status: 'pending' as const, attempts: 0 })),
     progress: {},
     resource: null,

@@ -232,7 +232,7 @@ async function endReplaced(context: Context<RequestPorts>, replaced: string, by:
 
 /** Returns the fields of all requests. */
 function newRequest(plan: Plan, actor: Actor, submission: Submission, at: string) {
-  const { approvals, policy } = plan
+  const { approvals, policy, passedOver = [] } = plan
   const status = approvals.length > 0 ? ('pendingApproval' as const) : ('queued' as const)
   return {
     v: 1 as const,
@@ -243,6 +243,7 @@ function newRequest(plan: Plan, actor: Actor, submission: Submission, at: string
     template: snapshot(plan.template),
     ...(plan.typedName !== undefined && { typedName: plan.typedName }),
     around: plan.around,
+    ...(passedOver.length > 0 && { passedOver: [...passedOver] }),
     status,
     requester: asPerson(actor),
     ...(plan.guests && { guests: [...plan.guests] }),
