@@ -201,6 +201,29 @@ describe('answers to the questions of a template', () => {
     expect(request.details.metadata).toEqual({ read: true, seats: 12, catering: false })
   })
 
+  it.each(['teamSite', 'sharedMailbox'] as const)('of a %s may be today in each time zone', async (kind) => {
+    const today = ['first', 'last'].map((key) => ({
+      ...{ key, type: 'date', label: key },
+      ...(key === 'first' ? { minimum: 'today' } : { maximum: 'today' }),
+    }))
+    const { id: templateId } = await core.template({ kind, fields: today })
+    const faultsAt = async (time: string, metadata: object) => {
+      const now = new Date(time)
+      const body = { templateId, displayName: 'Day', metadata, ...(kind === 'sharedMailbox' && { name: 'day' }) }
+      const { errors } = await core.with({ clock: { now: () => now } }).previewRequest(asKim, { body })
+      return errors.map(({ pointer, code, suggestion }) => [pointer, code, suggestion].join(' '))
+    }
+    // In Los Angeles it is 17:30 of the 20th, and in Auckland 14:30 of the 21st.
+    const evening = '2026-11-21T01:30:00Z'
+    expect(await faultsAt(evening, { first: '2026-11-20', last: '2026-11-21' })).toEqual([])
+    // In Auckland it is 08:30 of the 21st.
+    expect(await faultsAt('2026-11-20T19:30:00Z', { first: '2026-11-20', last: '2026-11-21' })).toEqual([])
+    expect(await faultsAt(evening, { first: '2026-11-19', last: '2026-11-22' })).toEqual([
+      '/metadata/first too-early 2026-11-20',
+      '/metadata/last too-late 2026-11-21',
+    ])
+  })
+
   it('are compared with their pattern without the blanks around them, as they are stored', async () => {
     const request = await answered({ read: true, code: ' XYZ\n' })
     expect(request.details.metadata).toMatchObject({ code: 'XYZ' })

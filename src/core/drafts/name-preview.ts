@@ -92,7 +92,6 @@ function textsIn({ ports }: RequestInquiry, template: Template, values: FormValu
     : siteRequest.pick({ displayName: true, alias: true }).strip()
   const parsed = shape.safeParse(body)
   const faults = parsed.success ? [] : faultsOf(parsed.error, body).map((one) => withName(one, body['name']))
-  const today = ports.clock.now().toISOString().slice(0, 10)
   const metadata = Object.fromEntries(
     Object.entries(typeof body['metadata'] === 'object' ? { ...body['metadata'] } : {}).map(([key, value]) => [
       key,
@@ -102,7 +101,7 @@ function textsIn({ ports }: RequestInquiry, template: Template, values: FormValu
   return {
     typed,
     facts: {
-      metadata: answersOf(template.fields, metadata, today).metadata,
+      metadata: answersOf(template.fields, metadata, ports.clock.now()).metadata,
       department: text('department'),
       city: text('city'),
       country: text('country'),

@@ -106,17 +106,18 @@ const basisOf = (request: Request, how: DraftBasis['how']): DraftBasis => ({
 async function stillAllowed(context: Context<DraftPorts>, request: Request): Promise<Draft['values']> {
   const template = await knownTemplate(context, request.template.id)
   const values = Object.entries(formOfRequest(request))
-  return Object.fromEntries(values.filter(([input, value]) => isAllowed(template, request, input, value)))
+  const now = context.ports.clock.now()
+  return Object.fromEntries(values.filter(([input, value]) => isAllowed(template, request, input, value, now)))
 }
 
-function isAllowed(template: Template, request: Request, input: string, value: string): boolean {
+function isAllowed(template: Template, request: Request, input: string, value: string, now: Date): boolean {
   if (!isAsked(template, [input, value])) return false
   const [, key] = /^metadata\.(.*)$/.exec(input) ?? []
   if (key === undefined) return true
   const field = template.fields.find((one) => one.key === key)
   // A value without a template field came by REST or is built in, such as the seats of a room.
   if (!field) return request.template.fields.every((one) => one.key !== key)
-  return answersOf([field], { [key]: value }, '').faults.every(({ code }) => !unfit.includes(code))
+  return answersOf([field], { [key]: value }, now).faults.every(({ code }) => !unfit.includes(code))
 }
 
 /** Faults of values that a form cannot show. Other faults appear next to their inputs. */

@@ -67,7 +67,7 @@ export async function evaluateMailbox(inquiry: RequestInquiry, sent: unknown): P
   }
   const { template, kind } = chosen
   const known = metadata.safeParse(filled.body['metadata'] ?? {})
-  const answers = answersOf(template.fields, known.data ?? {}, inquiry.ports.clock.now().toISOString().slice(0, 10))
+  const answers = answersOf(template.fields, known.data ?? {}, inquiry.ports.clock.now())
   faults.push(...filled.faults, ...inapplicable(kind, body))
   if (known.success) faults.push(...answers.faults)
   if (!parsed.success) return furtherRefused(inquiry, { template, kind }, filled, faults)

@@ -42,9 +42,9 @@ export async function evaluateSite(inquiry: RequestInquiry, body: unknown): Prom
   const rules = chosen && !isMailboxKind(chosen.kind) ? chosen.properties : {}
   const filled = withProperties(rules, isRecord(body) ? body : {})
   const parsed = siteRequest.safeParse(isRecord(body) ? filled.body : body)
-  const today = inquiry.ports.clock.now().toISOString().slice(0, 10)
+  const now = inquiry.ports.clock.now()
   if (!parsed.success) {
-    const faults = [...faultsOf(parsed.error, body), ...filled.faults, ...furtherFaults(chosen, body, today)]
+    const faults = [...faultsOf(parsed.error, body), ...filled.faults, ...furtherFaults(chosen, body, now)]
     return chosen && !isMailboxKind(chosen.kind) ? furtherRefused(inquiry, chosen, filled, faults) : refused(...faults)
   }
   if (!chosen) return refused(unknownTemplate())
@@ -54,7 +54,7 @@ export async function evaluateSite(inquiry: RequestInquiry, body: unknown): Prom
       fault('/templateId', 'wrong-resource', because('templateForOther', { name: chosen.name, resource: 'mailbox' })),
     )
   const { templateId: _, ...request } = parsed.data
-  const answers = answersOf(chosen.fields, request.metadata, today)
+  const answers = answersOf(chosen.fields, request.metadata, now)
   // An empty label gets the template's default.
   const labelId = request.labelId || (chosen.labels.default ?? '')
   const details = { ...request, metadata: answers.metadata, labelId }
@@ -183,13 +183,10 @@ async function chosenTemplate(inquiry: RequestInquiry, body: unknown): Promise<T
 }
 
 /** Finds the template's faults in an invalid body, so that people get all faults at once. */
-function furtherFaults(template: Template | undefined, body: unknown, today: string): Fault[] {
+function furtherFaults(template: Template | undefined, body: unknown, now: Date): Fault[] {
   const parts = siteRequest.pick({ metadata: true, labelId: true }).loose().safeParse(body)
   if (!parts.success || !template) return []
-  return [
-    ...labelFaults(template, parts.data.labelId),
-    ...answersOf(template.fields, parts.data.metadata, today).faults,
-  ]
+  return [...labelFaults(template, parts.data.labelId), ...answersOf(template.fields, parts.data.metadata, now).faults]
 }
 
 async function ownersOf({ ports, actor }: RequestInquiry, ids: readonly string[], all: readonly string[]) {

@@ -3,6 +3,7 @@ import {
   addReasons,
   asWritten,
   because,
+  dayIn,
   type Fault,
   type FaultCode,
   fault,
@@ -104,14 +105,25 @@ export function designFaults(field: TemplateField): PlacedReason[] {
   if (type === 'person' && field.default !== undefined) report('default', 'defaultOfPerson')
   else if (field.default !== undefined && faults.length === 0) {
     // The bound `today` depends on the day of the answer, so it does not apply here.
-    const bounds = { minimum: fixedBound(minimum), maximum: fixedBound(maximum) }
-    const { faults: defaultFaults } = answerOf({ ...field, ...bounds }, field.default, '')
+    const { faults: defaultFaults } = answerOf(withDays(field, undefined), field.default)
     if (defaultFaults.length > 0) report('default', 'defaultNotTaken')
   }
   return faults
 }
 
-const fixedBound = (limit: TemplateField['minimum']) => (limit === 'today' ? undefined : limit)
+/**
+ * Returns a field with days instead of the bound `today`; without a moment, the field has no such bound. The time zone of the
+ * requester is not known. So `minimum` is the day that ends last on Earth, and `maximum` the day that begins first.
+ */
+function withDays(field: TemplateField, now: Date | undefined): TemplateField {
+  const { minimum, maximum } = field
+  const day = (timeZone: string) => now && dayIn(now, timeZone)
+  return {
+    ...field,
+    minimum: minimum === 'today' ? day('Etc/GMT+12') : minimum,
+    maximum: maximum === 'today' ? day('Etc/GMT-14') : maximum,
+  }
+}
 
 /** An answer in its stored form (`undefined`: no answer), and its faults. */
 export interface Answer {
@@ -119,17 +131,15 @@ export interface Answer {
   readonly faults: readonly Fault[]
 }
 
-/**
- * Reads the answers to the template's own questions. `today`: the day in UTC, `2026-11-22`. Other keys stay unchanged.
- */
+/** Reads the answers to the template's own questions. `now` decides the bound `today`. Other keys stay unchanged. */
 export function answersOf(
   fields: readonly TemplateField[],
   metadata: Metadata,
-  today: string,
+  now: Date,
 ): { metadata: Metadata; applied: Applied[]; faults: Fault[] } {
   const answers = fields.map((field) => {
     const value = Object.hasOwn(metadata, field.key) ? metadata[field.key] : field.default
-    return [field.key, answerOf(field, value, today)] as const
+    return [field.key, answerOf(withDays(field, now), value)] as const
   })
   const own = new Set(fields.map(({ key }) => key))
   const free = Object.entries(metadata).filter(([key]) => !own.has(key))
@@ -153,7 +163,7 @@ function tooManyAnswers(count: number): Fault[] {
 type Refuse = (code: FaultCode, reason: Reason, suggestion?: string) => Answer
 
 /** Reads one answer. A form sends text, so a number or a toggle may be text. */
-function answerOf(field: TemplateField, value: unknown, today: string): Answer {
+function answerOf(field: TemplateField, value: unknown): Answer {
   const pointer = `/metadata${pointerOf([field.key])}`
   const refuse: Refuse = (code, reason, suggestion) => ({
     value: undefined,
@@ -182,11 +192,11 @@ function answerOf(field: TemplateField, value: unknown, today: string): Answer {
     case 'number': {
       const number = /^[+-]?\d{1,15}(\.\d{1,6})?$/.test(answer) ? Number(answer) : Number.NaN
       if (Number.isNaN(number)) return refuse('wrong-type', own ?? about('fieldType', { type: 'number' }))
-      return bounded(field, number, today, refuse)
+      return bounded(field, number, refuse)
     }
     case 'date':
       if (!date.safeParse(answer).success) return refuse('not-a-date', own ?? about('answerIsNoDate'))
-      return bounded(field, answer, today, refuse)
+      return bounded(field, answer, refuse)
     case 'toggle':
       if (answer !== 'true' && answer !== 'false') return refuse('wrong-type', about('answerIsNoToggle'))
       return { value: answer === 'true', faults: [] }
@@ -196,25 +206,18 @@ function answerOf(field: TemplateField, value: unknown, today: string): Answer {
   }
 }
 
-function bounded(
-  { label, minimum, maximum, error }: TemplateField,
-  value: number | string,
-  today: string,
-  refuse: Refuse,
-): Answer {
-  const day = (bound: number | string | undefined) => (bound === 'today' ? today : bound)
-  const [least, most] = [day(minimum), day(maximum)]
+function bounded({ label, minimum, maximum, error }: TemplateField, value: number | string, refuse: Refuse): Answer {
   const isDate = typeof value === 'string'
   const outside = (key: ReasonKey, limit: number | string) =>
     error ? asWritten(error) : because(key, { field: label, limit })
-  if (least !== undefined && least !== '' && value < least)
+  if (minimum !== undefined && value < minimum)
     return isDate
-      ? refuse('too-early', outside('answerTooEarly', least), String(least))
-      : refuse('too-small', outside('answerTooSmall', least), String(least))
-  if (most !== undefined && most !== '' && value > most)
+      ? refuse('too-early', outside('answerTooEarly', minimum), String(minimum))
+      : refuse('too-small', outside('answerTooSmall', minimum), String(minimum))
+  if (maximum !== undefined && value > maximum)
     return isDate
-      ? refuse('too-late', outside('answerTooLate', most), String(most))
-      : refuse('too-large', outside('answerTooLarge', most), String(most))
+      ? refuse('too-late', outside('answerTooLate', maximum), String(maximum))
+      : refuse('too-large', outside('answerTooLarge', maximum), String(maximum))
   return { value, faults: [] }
 }
 
