@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Core, erasedName, mentions, type Person, withoutPerson } from '../../src/core/index.ts'
+import { type Core, erasedName, mentions, type Person, siteRequest, withoutPerson } from '../../src/core/index.ts'
 import { actorOf, approversGroup, dana, kim, omar, priya, tenantId, tenantWith, withCore } from '../support/core.ts'
 
 const personOf = (digits: string, displayName: string, userPrincipalName: string): Person => ({
@@ -103,5 +103,53 @@ describe('an erasure', () => {
     expect(first?.actor).toEqual(namesake)
     const { entries } = await provisioning.readAudit(asAdmin, { requestId: tenantId })
     expect(entries.filter(({ action }) => action === 'person-erased')).toHaveLength(1)
+  })
+
+  describe('of a person with a short name', () => {
+    const ida = personOf('05', 'Ida Poe', 'ida@contoso.example')
+    beforeAll(() => {
+      core.world.people.set(ida.id, ida)
+    })
+    const erase = () =>
+      provisioning.system.erasePerson({ v: 1, tenantId, personId: ida.id, by: priya.id, erasureId: randomUUID() })
+    const detailsAfter = async (more: object) => {
+      const { requestId } = await ask(kim, more)
+      await provisioning.reject(actorOf(omar), { requestId, comment: 'No.' })
+      await erase()
+      return (await core.ports.requests.find(requestId))?.details
+    }
+    const emojis = '🎉'.repeat(4)
+
+    it('keeps the whole text around their name', async () => {
+      const text = (name: string) => `For the team of ${name} and her guests, please ${emojis}`
+      expect(await detailsAfter({ description: text(ida.displayName) })).toMatchObject({
+        description: text(erasedName),
+      })
+    })
+
+    it('puts a short mark into texts, keys and lists that have no room for more', async () => {
+      const [rest, end] = ['a'.repeat(1008) + emojis, 'k'.repeat(56)]
+      const full = {
+        description: `IDA POE ${rest}`,
+        metadata: { [`IDA POE ${end}`]: 1, [`Ida Poe ${end}`]: 2, list: Array.from({ length: 100 }, () => 'Ida Poe') },
+      }
+      expect(await detailsAfter(full)).toMatchObject({
+        description: `… ${rest}`,
+        metadata: { [`… ${end}`]: 1, [`… ${end} 2`]: 2, list: Array.from({ length: 100 }, () => '…') },
+      })
+    })
+
+    it('leaves rows of a batch that can be submitted', async () => {
+      const batchId = randomUUID()
+      const body = { displayName: 'Row', templateId, description: `${ida.displayName} ${'a'.repeat(1016)}` }
+      await provisioning.beginBatch(actorOf(dana), { batchId, resource: 'site', rows: [{ key: '1', body }] })
+      await erase()
+      const { rows } = await core.database.query<{ body: unknown }>('SELECT body FROM batch_rows WHERE batch_id = $1', [
+        batchId,
+      ])
+      const left = { ...body, description: `… ${'a'.repeat(1016)}` }
+      expect(rows).toEqual([{ body: left }])
+      expect(siteRequest.safeParse(left).success).toBe(true)
+    })
   })
 })

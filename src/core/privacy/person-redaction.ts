@@ -14,10 +14,8 @@ type Json = Readonly<Record<string, unknown>>
 const structural: readonly string[] = ['address', 'alias', 'aliasAddress', 'url', 'name', 'domain', 'code', 'status']
 /** Shorter names are not searched for: they could be a part of other names and texts. */
 export const shortestName = 4
-/** The maximum number of characters of a key in a request's metadata. */
-const longestKey = 64
-/** The lowest limit of a text in a request. A text may grow to this length when a name in it is replaced. */
-const lowestLimit = 40
+/** Replaces names if `erasedName` is too long: it is shorter than each name, so that no text grows. */
+const shortMark = '…'
 
 /**
  * Where a value is: its key, and whether people chose the keys there, so that the service cannot know their meaning.
@@ -25,6 +23,8 @@ const lowestLimit = 40
 interface Place {
   readonly key: string
   readonly isFree: boolean
+  /** The text that replaces the names. */
+  readonly mark: string
 }
 
 /**
@@ -32,17 +32,24 @@ interface Place {
  * wrote. In `metadata`, whose keys people choose, removes their id too, also from keys. A person with the same name and
  * another id keeps it.
  */
-export const withoutPerson = (value: unknown, person: KnownPerson, key = ''): unknown =>
-  without(value, person, within({ key: '', isFree: false }, key))
+export const withoutPerson = (value: unknown, person: KnownPerson, mark = erasedName): unknown =>
+  without(value, person, { key: '', isFree: false, mark })
 
-const within = ({ key: parent, isFree }: Place, key: string): Place => ({
+/** Returns a value without a person within the limits of its schema. Uses a short mark if `erasedName` exceeds a limit. */
+export function withoutPersonIn(schema: z.ZodType, value: unknown, person: KnownPerson): unknown {
+  const left = withoutPerson(value, person)
+  return schema.safeParse(left).success ? left : withoutPerson(value, person, shortMark)
+}
+
+const within = ({ key: parent, isFree, mark }: Place, key: string): Place => ({
   key: parent === 'facts' && key === 'name' ? 'facts.name' : key,
   isFree: isFree || key === 'metadata' || key.startsWith('metadata.'),
+  mark,
 })
 
 function without(value: unknown, person: KnownPerson, place: Place): unknown {
   if (typeof value === 'string')
-    return structural.includes(place.key) && !place.isFree ? value : withoutNames(value, person, place.isFree)
+    return structural.includes(place.key) && !place.isFree ? value : withoutNames(value, person, place)
   if (Array.isArray(value)) return value.map((one) => without(one, person, place))
   if (!isRecord(value)) return value
   if (place.isFree) return freeWithout(value, person, place)
@@ -52,6 +59,7 @@ function without(value: unknown, person: KnownPerson, place: Place): unknown {
       displayName: erasedName,
       ...('userPrincipalName' in value && { userPrincipalName: '' }),
     }
+  const free = { ...place, isFree: true }
   const isAnswer = isAboutMetadata(value)
   const isTheirs = isRecord(value['by']) && isIdOf(value['by']['id'], person)
   const members = Object.entries(value).filter(([name]) => !(isTheirs && name === 'comment'))
@@ -60,10 +68,10 @@ function without(value: unknown, person: KnownPerson, place: Place): unknown {
   return Object.fromEntries(
     members.map(([name, one]) => [
       // A form's answer is kept under its input: `metadata.contact`.
-      name.startsWith('metadata.') ? withoutNames(name, person, true) : name,
+      name.startsWith('metadata.') ? withoutNames(name, person, free) : name,
       isOwnName(name)
         ? one
-        : without(one, person, isAnswer && name !== 'field' ? { key: name, isFree: true } : within(place, name)),
+        : without(one, person, isAnswer && name !== 'field' ? { ...free, key: name } : within(place, name)),
     ]),
   )
 }
@@ -78,7 +86,7 @@ function isAboutMetadata({ field, condition }: Json): boolean {
 function freeWithout(value: Json, person: KnownPerson, place: Place): Json {
   const left = new Map<string, unknown>()
   for (const [name, one] of Object.entries(value)) {
-    const key = withoutNames(name, person, true)
+    const key = withoutNames(name, person, place)
     const isFreeKey = (wanted: string) => !left.has(wanted) && (wanted === name || !Object.hasOwn(value, wanted))
     left.set(key === name ? name : numbered(key, isFreeKey), without(one, person, within(place, name)))
   }
@@ -88,7 +96,7 @@ function freeWithout(value: Json, person: KnownPerson, place: Place): Json {
 function numbered(key: string, isFree: (key: string) => boolean): string {
   for (let number = 1; ; number += 1) {
     const end = number === 1 ? '' : ` ${number}`
-    const wanted = `${key.slice(0, longestKey - end.length)}${end}`
+    const wanted = `${key}${end}`
     if (isFree(wanted)) return wanted
   }
 }
@@ -101,20 +109,19 @@ export const mentions = (value: unknown, person: KnownPerson): boolean =>
   JSON.stringify(value).toLowerCase().includes(person.id) ||
   canonical(withoutPerson(value, person)) !== canonical(value)
 
-/** Removes a person's names from a text, also from JSON in a string. `withId`: the id too. */
-function withoutNames(text: string, person: KnownPerson, withId: boolean): string {
+/** Removes a person's names from a text, also from JSON in a string. Removes the id too if people chose the key. */
+function withoutNames(text: string, person: KnownPerson, { isFree: withId, mark }: Place): string {
   const inside = jsonIn(text)
   if (inside !== undefined) {
-    const left = without(inside, person, { key: '', isFree: withId })
+    const left = without(inside, person, { key: '', isFree: withId, mark })
     return canonical(left) === canonical(inside) ? text : JSON.stringify(left)
   }
   const composed = text.normalize('NFC')
   // The whole answer is the person's name, with or without a mark or capital.
-  if (withId && namesOf(person).some((name) => isSame(name, composed))) return erasedName
+  if (withId && namesOf(person).some((name) => isSame(name, composed))) return mark
   const patterns = [...namesOf(person).map(patternOf), ...(withId ? [new RegExp(person.id, 'gi')] : [])]
-  const left = patterns.reduce((rest, pattern) => rest.replace(pattern, erasedName), composed)
-  // The text must stay within its limit, or the request could not be parsed.
-  return left === composed ? text : left.slice(0, Math.max(text.length, lowestLimit))
+  const left = patterns.reduce((rest, pattern) => rest.replace(pattern, mark), composed)
+  return left === composed ? text : left
 }
 
 const isSame = (one: string, other: string): boolean =>
@@ -153,7 +160,8 @@ export function requestWithout(request: Request, person: KnownPerson, at: string
   const base = isOwn ? reduced(request, at) : request
   const isTheirEnd = base.cancelledBy?.id === person.id
   const { displayName } = base.details
-  const left = withoutPerson({ ...base, ...(isTheirEnd && { cancelComment: '' }) }, person)
+  const kept = { ...base, ...(isTheirEnd && { cancelComment: '' }) }
+  const left = withoutPersonIn(provisioningRequest, kept, person)
   const read = provisioningRequest.parse(left)
   // The name of the resource belongs to the organisation, and the tenant has it too.
   const named = { ...read.details, displayName }

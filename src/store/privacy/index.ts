@@ -1,9 +1,11 @@
 /**
  * Personal data: what the store knows about a person, erasure, retention and exports.
  */
+import { z } from 'zod'
 import {
   type ErasureCounts,
   type KnownPerson,
+  mailboxRequest,
   mentions,
   openStates,
   type Person,
@@ -11,7 +13,8 @@ import {
   type PersonStore,
   person,
   shortestName,
-  withoutPerson,
+  siteRequest,
+  withoutPersonIn,
 } from '../../core/index.ts'
 import type { Database } from '../database/index.ts'
 import { hasAny, patternOf, patternsOf } from '../shared/index.ts'
@@ -291,11 +294,11 @@ async function forgetChat(database: Database, tenantId: string, { id }: Person):
   return rows.length + gone.reduce((sum, { rowCount }) => sum + rowCount, 0)
 }
 
-/** Columns that copy answers to other people, or the names of authors. */
-const copied = [
+/** Columns that copy answers to other people, or the names of authors; `schema`: the limits of the column's texts. */
+const copied: readonly { readonly table: string; readonly column: string; readonly schema?: z.ZodType }[] = [
   { table: 'inbox', column: 'answer' },
   { table: 'idempotency_keys', column: 'answer' },
-  { table: 'batch_rows', column: 'body' },
+  { table: 'batch_rows', column: 'body', schema: z.union([siteRequest, mailboxRequest]) },
   { table: 'batch_rows', column: 'problem' },
   { table: 'batches', column: 'body' },
   { table: 'joint_decisions', column: 'body' },
@@ -305,18 +308,18 @@ const copied = [
   { table: 'template_versions', column: 'changed_by' },
   { table: 'template_versions', column: 'body' },
   { table: 'bot_state', column: 'body' },
-] as const
+]
 
 async function redactCopies(database: Database, person: KnownPerson): Promise<number> {
   let count = 0
-  for (const { table, column } of copied) {
+  for (const { table, column, schema = z.unknown() } of copied) {
     const { rows } = await database.query<{ place: string; value: unknown }>(
       `SELECT ctid::text AS place, ${column} AS value FROM ${table}
        WHERE ${hasAny(`${column}::text`, '$1')} FOR UPDATE`,
       [patternsOf(person)],
     )
     for (const { place, value } of rows) {
-      const left = JSON.stringify(withoutPerson(value, person))
+      const left = JSON.stringify(withoutPersonIn(schema, value, person))
       if (left === JSON.stringify(value)) continue
       await database.query(`UPDATE ${table} SET ${column} = $2 WHERE ctid = $1::tid`, [place, left])
       count += 1
