@@ -224,6 +224,17 @@ describe.each(engines)('with any number of requests, %s:', (engine) => {
     }
   })
 
+  it.each(['requests', 'entries'] as const)('a page of exported %s does not read the later pages', async (part) => {
+    const period = { tenantId, from: new Date(0), before: new Date() }
+    const firstPage = async () => {
+      for await (const page of stores.exports[part](period)) if (page.length > 0) break
+    }
+    for (const { scanned, rowsRead } of await plansOf(firstPage)) {
+      expect(scanned).toEqual([])
+      expect(rowsRead).toBeLessThan(500)
+    }
+  })
+
   it('what waits for a person is found without reading what waits for thousands of others', async () => {
     await store.database.patiently(async () => {
       await store.database.query(

@@ -90,7 +90,7 @@ async function* entriesOf(
           ORDER BY earlier.entry DESC LIMIT 1) AS previous
        FROM audit_log
        WHERE tenant_id = $1 AND at < $2 AND (at, entry) > ($3::timestamptz, $4::bigint)
-       ORDER BY at, audit_log.entry LIMIT ${pageSize}`,
+       ORDER BY audit_log.at, audit_log.entry LIMIT ${pageSize}`,
       [tenantId, before, ...after],
     )
     const last = rows.at(-1)
