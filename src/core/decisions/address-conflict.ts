@@ -183,9 +183,14 @@ export const changeAddress = defineUseCase({
 })
 
 /** Changes the address `from`, unless the conflict about it has ended: an answer is never applied to another conflict. */
-function changed(request: Request, from: string | undefined, chosen: string | undefined, at: string): Change {
+function changed(
+  request: Request,
+  from: string | undefined,
+  chosen: string | undefined,
+  at: string,
+): Change | undefined {
   const isSame = request.addressConflict?.taken === from
-  if (from === undefined || chosen === undefined || !isSame) return { request, audit: [] }
+  if (from === undefined || chosen === undefined || !isSame) return undefined
   const moved = withAddress(resumed(request, at), from, chosen)
   const next = { ...moved, addressChanges: [...(request.addressChanges ?? []), { from, to: chosen, at }] }
   const audit = [entry(next, request.requester, 'address-changed', { data: { taken: from, address: chosen } })]

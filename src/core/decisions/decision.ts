@@ -193,11 +193,14 @@ function withFreshWaits(request: Request): Request {
   return { ...request, progress: { ...request.progress, ...cleared, triedAgain: undefined } }
 }
 
-/** Runs `changeRequest` once for each attempt. A refused attempt is not recorded, so it can be repeated. Throws `not-found`. */
+/**
+ * Runs `changeRequest` once for each attempt. An attempt that is refused or changes nothing is not recorded, so it can be
+ * repeated. Throws `not-found`.
+ */
 export async function changeOnce(
   context: SystemContext<DecisionPorts>,
   { requestId, attempt }: { requestId: string; attempt: string | undefined },
-  apply: (request: Request, at: string) => Change,
+  apply: (request: Request, at: string) => Change | undefined,
 ): Promise<Request> {
   const { ports } = context
   const request = await ports.work.transaction(async () => {
@@ -205,7 +208,10 @@ export async function changeOnce(
     const before = await ports.requests.lock(requestId)
     const timeline = before ? await ports.audit.timeline(requestId) : []
     if (timeline.some((line) => line.attempt === attempt)) return before
-    return changeRequest(context, requestId, (now, at) => ofAttempt(attempt, apply(now, at)))
+    return changeRequest(context, requestId, (now, at) => {
+      const change = apply(now, at)
+      return change && ofAttempt(attempt, change)
+    })
   })
   if (!request) throw notFound()
   return request
