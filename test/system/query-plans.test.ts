@@ -235,6 +235,21 @@ describe.each(engines)('with any number of requests, %s:', (engine) => {
     }
   })
 
+  it('the export of a person reads each table once, and then pages of records by their keys', async () => {
+    statements.splice(0)
+    for await (const page of stores.personData.records(tenantId, request.requester))
+      expect(page.length).toBeLessThanOrEqual(200)
+    for (const table of ['requests', 'drafts']) {
+      const [, ...pages] = statements.filter(({ sql }) => sql.includes(`FROM ${table}\n`))
+      expect(pages.length).toBeGreaterThan(20)
+      for (const page of pages.slice(1, 3)) {
+        const { scanned, rowsRead } = await explain(store.database, page)
+        expect(scanned).toEqual([])
+        expect(rowsRead).toBeLessThanOrEqual(400)
+      }
+    }
+  })
+
   it('what waits for a person is found without reading what waits for thousands of others', async () => {
     await store.database.patiently(async () => {
       await store.database.query(

@@ -26,16 +26,19 @@ export { createRetentionStore } from './retention.ts'
 const pageSize = 200
 
 /**
- * SQL in which `$1` is the tenant, `$2` the person's id, `$3` the key of the previous page's last row, and `$4` the
- * patterns of the person's names. `own` marks the person's rows. Other rows count only if they mention the person.
+ * SQL for the keys of the rows with a person's data, and for the records of some keys. `$1` is the tenant, `$2` the person's
+ * id, and `$3` the patterns of the person's names, or the keys. `own` marks the person's rows. Other rows count only if they
+ * mention the person.
  */
 interface Part {
   readonly table: string
-  readonly sql: string
+  readonly keys: string
+  readonly records: string
 }
 /** How to find a person's data in a table: own rows, and rows of other people that mention the person. */
 interface Rows {
   readonly table: string
+  /** The columns of the primary key. */
   readonly key: string
   readonly record: string
   readonly within?: string
@@ -45,10 +48,14 @@ interface Rows {
 }
 const ofRows = ({ table, key, record, within = 'tenant_id = $1', own, mentions = [] }: Rows): Part => ({
   table,
-  sql: `SELECT ${key}::text AS key, ${record} AS record, (${own}) IS TRUE AS own FROM ${table}
-    WHERE ${within} AND (${[own, ...mentions.map((column) => hasAny(`${column}::text`, '$4'))].join(' OR ')})
-      AND $1::uuid IS NOT NULL AND $2::text IS NOT NULL AND $4::text[] IS NOT NULL
-      AND ($3::text = '' OR ${key}::text > $3) ORDER BY ${key}::text`,
+  keys: `SELECT jsonb_build_object(${key.split(', ').map((column) => `'${column}', ${column}`)}) AS key FROM ${table}
+    WHERE ${within} AND (${[own, ...mentions.map((column) => hasAny(`${column}::text`, '$3'))].join(' OR ')})
+      AND $1::uuid IS NOT NULL AND $2::text IS NOT NULL AND $3::text[] IS NOT NULL ORDER BY ${key}`,
+  // LIMIT makes PostgreSQL find each row by the index.
+  records: `SELECT found.* FROM jsonb_populate_recordset(NULL::${table}, $3::jsonb) AS wanted CROSS JOIN LATERAL (
+      SELECT ${record} AS record, (${own}) IS TRUE AS own FROM ${table}
+      WHERE (${key}) = (${key.replace(/\w+/g, 'wanted.$&')}) LIMIT 1) AS found
+    WHERE $1::uuid IS NOT NULL AND $2::text IS NOT NULL`,
 })
 const row = (table: string, ...without: string[]): string =>
   `to_jsonb(${table}.*)${without.map((column) => ` - '${column}'`).join('')}`
@@ -77,7 +84,7 @@ const parts: readonly Part[] = (
       record: 'body',
       own: 'person_id = $2::uuid OR delegate_id = $2::uuid',
     },
-    { table: 'conversations', key: 'person_id', record: row('conversations'), own: theirs },
+    { table: 'conversations', key: 'tenant_id, person_id', record: row('conversations'), own: theirs },
     {
       table: 'bot_state',
       key: 'key',
@@ -87,7 +94,7 @@ const parts: readonly Part[] = (
     },
     {
       table: 'inbox',
-      key: '(channel, conversation_id, activity_id)',
+      key: 'channel, conversation_id, activity_id',
       record: row('inbox'),
       within: anywhere,
       own: theirChat('conversation_id'),
@@ -100,13 +107,19 @@ const parts: readonly Part[] = (
       within: anywhere,
       own: theirChat('conversation_id'),
     },
-    { table: 'notices', key: 'key', record: row('notices'), own: theirs },
-    { table: 'digest_choices', key: 'person_id', record: row('digest_choices'), own: theirs },
-    { table: 'sent_cards', key: '(request_id, key)', record: row('sent_cards'), within: anywhere, own: theirs },
+    { table: 'notices', key: 'tenant_id, person_id, key', record: row('notices'), own: theirs },
+    { table: 'digest_choices', key: 'tenant_id, person_id', record: row('digest_choices'), own: theirs },
+    {
+      table: 'sent_cards',
+      key: 'request_id, person_id, key',
+      record: row('sent_cards'),
+      within: anywhere,
+      own: theirs,
+    },
     { table: 'batches', key: 'batch_id', record: 'body', own: theirs, mentions: body },
     {
       table: 'batch_rows',
-      key: '(batch_id, place)',
+      key: 'batch_id, place',
       record: row('batch_rows'),
       within: rowsOfTenant,
       own: 'EXISTS (SELECT FROM batches b WHERE b.batch_id = batch_rows.batch_id AND b.person_id = $2::uuid)',
@@ -116,7 +129,7 @@ const parts: readonly Part[] = (
     // The key is the caller's secret, but the answer is personal data.
     {
       table: 'idempotency_keys',
-      key: '(route, request_id, key)',
+      key: 'tenant_id, person_id, route, key',
       within: 'tenant_id = $1::text',
       record: row('idempotency_keys', 'key', 'fingerprint', 'holder'),
       own: 'person_id = $2',
@@ -129,17 +142,17 @@ const parts: readonly Part[] = (
       own: 'issued_by = $2::uuid OR person_id = $2::uuid',
     },
     { table: 'deliveries', key: 'delivery_id', record: withoutAddress, own: nobodys, mentions: body },
-    { table: 'templates', key: 'template_id', record: withoutSecrets, own: nobodys, mentions: body },
+    { table: 'templates', key: 'tenant_id, template_id', record: withoutSecrets, own: nobodys, mentions: body },
     {
       table: 'template_versions',
-      key: '(template_id, version)',
+      key: 'tenant_id, template_id, version',
       record: row('template_versions'),
       own: nobodys,
       mentions: ['body', 'changed_by'],
     },
     {
       table: 'audit_log',
-      key: `to_char(entry, 'FM0000000000000000000')`,
+      key: 'entry',
       own: 'actor_id = $2',
       mentions: body,
       record: `jsonb_build_object('requestId', request_id, 'entry', seq, 'at', at, 'action', action, 'actorId', actor_id,
@@ -176,22 +189,20 @@ export function createPersonStore(database: Database): PersonStore {
   }
 }
 
+/** Reads each table once for the keys, because no index finds the mentions. Then reads the records page by page. */
 async function* recordsOf(database: Database, tenantId: string, one: KnownPerson): AsyncGenerator<PersonRecord[]> {
   const patterns = patternsOf(one)
-  for (const { table, sql } of parts) {
-    let after = ''
-    for (;;) {
+  for (const part of parts) {
+    const { rows: keys } = await database.patiently(() =>
+      database.query<{ key: unknown }>(part.keys, [tenantId, one.id, patterns]),
+    )
+    for (let from = 0; from < keys.length; from += pageSize) {
+      const page = JSON.stringify(keys.slice(from, from + pageSize).map(({ key }) => key))
       const { rows } = await database.patiently(() =>
-        database.query<{ key: string; record: unknown; own: boolean }>(`${sql} LIMIT ${pageSize}`, [
-          ...[tenantId, one.id, after],
-          patterns,
-        ]),
+        database.query<{ record: unknown; own: boolean }>(part.records, [tenantId, one.id, page]),
       )
-      const last = rows.at(-1)
-      if (!last) break
-      yield rows.filter(({ own, record }) => own || mentions(record, one)).map(({ record }) => ({ table, record }))
-      after = last.key
-      if (rows.length < pageSize) break
+      const found = rows.filter(({ own, record }) => own || mentions(record, one))
+      yield found.map(({ record }) => ({ table: part.table, record }))
     }
   }
 }
