@@ -139,6 +139,11 @@ describe('an erasure', () => {
       })
     })
 
+    it('stays within the limit if the composed form of the text is longer', async () => {
+      const details = await detailsAfter({ description: `Ida Poe ${'\u0958'.repeat(1016)}` })
+      expect(details).toMatchObject({ description: `… ${'\u0915\u093c'.repeat(511)}` })
+    })
+
     it('leaves rows of a batch that can be submitted', async () => {
       const batchId = randomUUID()
       const body = { displayName: 'Row', templateId, description: `${ida.displayName} ${'a'.repeat(1016)}` }

@@ -121,7 +121,9 @@ function withoutNames(text: string, person: KnownPerson, { isFree: withId, mark 
   if (withId && namesOf(person).some((name) => isSame(name, composed))) return mark
   const patterns = [...namesOf(person).map(patternOf), ...(withId ? [new RegExp(person.id, 'gi')] : [])]
   const left = patterns.reduce((rest, pattern) => rest.replace(pattern, mark), composed)
-  return left === composed ? text : left
+  if (left === composed) return text
+  // Some letters are longer in the composed form, such as qa in Hindi.
+  return mark === shortMark ? left.slice(0, text.length).toWellFormed() : left
 }
 
 const isSame = (one: string, other: string): boolean =>
