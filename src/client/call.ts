@@ -107,7 +107,7 @@ async function attempt(parts: CallParts, call: Call): Promise<Answer> {
   signal?.throwIfAborted()
   const controller = new AbortController()
   const left = Math.max(0, deadline - parts.timing.now()) / 1000
-  const seconds = Math.min(parts.timeoutSeconds + heldSeconds, left + lateSeconds)
+  const seconds = Math.min(parts.timeoutSeconds + heldSeconds, Math.ceil(left) + lateSeconds)
   const end = () => controller.abort()
   const timer = setTimeout(end, seconds * 1000)
   signal?.addEventListener('abort', end, { once: true })

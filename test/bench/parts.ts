@@ -13,7 +13,12 @@ import { longSoak, measureSoak, type Soak } from './soak.ts'
 /** The scale of the measurement: complete, or the minimum that shows that it works. */
 export interface Scale {
   readonly reads: { readonly engine: Engine; readonly sizes: readonly number[]; readonly rounds: number }[]
-  readonly accepts: { readonly engine: Engine; readonly options: Parameters<typeof measureAccepts>[1] }[]
+  readonly accepts: {
+    readonly engine: Engine
+    /** The time to the server and back, in milliseconds; 0 = on this machine. */
+    readonly roundTrip?: number
+    readonly options: Parameters<typeof measureAccepts>[1]
+  }[]
   readonly completion: { readonly engine: Engine; readonly options: Parameters<typeof measureCompletion>[1] }[]
 }
 export const whole: Scale = {
@@ -24,6 +29,8 @@ export const whole: Scale = {
   accepts: [
     { engine: 'embedded', options: {} },
     { engine: 'server', options: {} },
+    // A server on another host. Its calls after a pause tell nothing more.
+    { engine: 'server', roundTrip: 4, options: { rounds: 3, callers: [32], cold: { calls: 0, idle: 0 } } },
   ],
   completion: [
     { engine: 'embedded', options: {} },
@@ -81,13 +88,16 @@ const floors = [
 export async function acceptsPart(places: Places, runs: Scale['accepts'] = whole.accepts): Promise<PartReport> {
   const rows: Row[] = []
   const panels: PartReport['charts'][string]['chart']['panels'][number][] = []
-  for (const { engine, options } of runs) {
-    const all = await measureAccepts({ ours: await places.place(engine), floor: await places.place(engine) }, options)
+  for (const { engine, roundTrip = 0, options } of runs) {
+    const place = () => places.place(engine, roundTrip)
+    const store = `${nameOf[engine]}${roundTrip === 0 ? '' : `, ${roundTrip} ms away`}`
+    const all = await measureAccepts({ ours: await place(), floor: await place() }, options)
     const [{ cold } = { cold: { accepts: Number.NaN, bare: Number.NaN } }] = all
-    const afterIdle = `one call after ten seconds without calls, ${nameOf[engine]}`
-    rows.push([afterIdle, ms(cold.accepts), ms(cold.bare), ratio(cold.accepts, cold.bare), floors[0].what])
+    const afterIdle = `one call after ten seconds without calls, ${store}`
+    if (!Number.isNaN(cold.accepts))
+      rows.push([afterIdle, ms(cold.accepts), ms(cold.bare), ratio(cold.accepts, cold.bare), floors[0].what])
     for (const { callers, rate, p99 } of all) {
-      const figure = `accept, ${callers === 1 ? 'one caller' : `${callers} callers`}, ${nameOf[engine]}`
+      const figure = `accept, ${callers === 1 ? 'one caller' : `${callers} callers`}, ${store}`
       for (const { name, what } of floors)
         rows.push([figure, perSecondOf(rate.accepts), perSecondOf(rate[name]), ratio(rate.accepts, rate[name]), what])
       for (const { name, what } of floors)
@@ -98,7 +108,7 @@ export async function acceptsPart(places: Places, runs: Scale['accepts'] = whole
       { name: 'restify, the check, one transaction', values: all.map(({ rate }) => rate.checking) },
       { name: 'restify, one transaction', values: all.map(({ rate }) => rate.bare) },
     ]
-    panels.push({ title: nameOf[engine], x: all.map(({ callers }) => `${callers} at once`), series })
+    panels.push({ title: store, x: all.map(({ callers }) => `${callers} at once`), series })
   }
   const chart = { title: 'Accepted requests', unit: 'per second', kind: 'bars', columns: 2, panels } as const
   return { rows, charts: { accepts: { chart, alt: 'Accepted requests for each second next to the floors' } } }

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { startDatabase } from '../support/replica-set.ts'
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 
 /** The location of a store, in the format of `openDatabase`. */
 export interface Place {
@@ -21,16 +22,28 @@ export const variablesOf = ({ databaseUrl }: Place): Record<string, string> =>
 export function openPlaces(folder: string) {
   let server: ReturnType<typeof startDatabase> | undefined
   let count = 0
+  const proxies: TcpProxy[] = []
+  const farFrom = async (databaseUrl: string, roundTrip: number): Promise<string> => {
+    const url = new URL(databaseUrl)
+    const proxy = await startTcpProxy(Number(url.port))
+    proxies.push(proxy)
+    proxy.delay(roundTrip / 2)
+    url.port = String(proxy.port)
+    return url.href
+  }
   return {
-    async place(engine: Engine): Promise<Place> {
+    /** Opens a new store. `roundTrip`: the time to a server and back, in milliseconds; 0 = on this machine. */
+    async place(engine: Engine, roundTrip = 0): Promise<Place> {
       count += 1
       const dataDir = join(folder, `store-${count}`)
       mkdirSync(dataDir, { recursive: true })
       if (engine === 'embedded') return { dataDir }
       server ??= startDatabase(folder, { fsync: true })
-      return { dataDir, databaseUrl: await newDatabase((await server).url, `bench_${count}`) }
+      const databaseUrl = await newDatabase((await server).url, `bench_${count}`)
+      return { dataDir, databaseUrl: roundTrip === 0 ? databaseUrl : await farFrom(databaseUrl, roundTrip) }
     },
     async close() {
+      for (const proxy of proxies) await proxy.close()
       await (await server)?.stop()
     },
   }

@@ -255,6 +255,7 @@ describe('the comment of an approval', () => {
     ...['passt gut, danke', 'einverstanden', 'bitte so schnell wie möglich', 'die erste Website des Teams'],
     ...['s’il vous plaît', 's’il te plaît', 'dès que possible', 'c’est parfait, merci', 'd’accord'],
     ...['por favor', 'de acuerdo, gracias', 'para el proyecto Aurora'],
+    ...['sí', 'Sí, adelante'],
   ])('is clear: %s', (comment) => {
     expect(isDoubtful(comment)).toBe(false)
   })

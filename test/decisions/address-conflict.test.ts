@@ -179,6 +179,13 @@ describe('a request whose address is taken during the wait', () => {
       expect((await read(requestId)).addressConflict).toBeDefined()
     })
 
+    it('is not replaced by the address that the mailbox has anyway', async () => {
+      const requestId = await takenAlias('bellatrix')
+      expect(await faults(requestId, 'bellatrix')).toEqual([['name-taken', 'bellatrix-also-2@contoso.example']])
+      expect((await read(requestId)).addressConflict).toBeDefined()
+      expect(await change(requestId, '')).toMatchObject({ aliasAddress: '' })
+    })
+
     it('follows the pattern and the blocked words of its template', async () => {
       const naming = { alias: { pattern: 'team-{input}' }, blockedWords: ['payroll'] }
       const requestId = await takenAlias('castor', naming)

@@ -124,6 +124,16 @@ describe('an open draft, after an admin has edited its template', () => {
     expect(view).toMatchObject({ outdated: true, draft: { values: { displayName: 'Cassini' } } })
   })
 
+  it('is reviewed again, with the new rules, when the person adds themselves', async () => {
+    const { id } = dana
+    const before = await core.template({ kind: 'sharedMailbox' })
+    const draft = await reviewed(before, { displayName: 'Fornax', name: 'fornax', 'permissions.FullAccess': id })
+    await edit(before, { description: 'For clubs' })
+    const { requestId, version } = draft
+    const joined = await core.provisioning.joinDraft(asKim, { requestId, version, values: {} })
+    expect(joined).toMatchObject({ step: 'review', templateChanged: true })
+  })
+
   it('is sent from the review that it continues with, if this review shows the new rules', async () => {
     const before = await core.template()
     const { requestId } = await reviewed(before, { displayName: 'Deneb' })

@@ -192,7 +192,7 @@ async function chooseNamed(
   const found = templates.filter((template) => allNamesOf(template).some((name) => mentionsStart(name, text)))
   const isWhole = found.some((template) => allNamesOf(template).some((name) => mentions(name, text)))
   if (found.length > 0 || templates.length === 0)
-    return continueOrChoose(turn, commandName, found, isWhole ? '' : newName)
+    return continueOrChoose(turn, commandName, found, isWhole ? '' : newName, '')
   const meaning = meaningOf(`${commandName} ${part}`)
   const meant = await meantBy(turn, meaning, part)
   if (meant) return meant
@@ -218,17 +218,17 @@ const hasWordNear = (name: string, word: string): boolean =>
   [name, ...name.split(' ')].some((part) => isNear(part.toLowerCase(), word))
 
 /**
- * Offers the person's drafts of these templates; without drafts, the templates. If the person has typed a name, offers
- * only drafts with this name.
+ * Offers the person's drafts of these templates with the name `draftName`, or all for `''`; without drafts, the templates.
  */
 async function continueOrChoose(
   turn: Turn,
   commandName: NewCommandName,
   templates: readonly Template[],
   newName = '',
+  draftName = newName,
 ): Promise<Reply> {
   const isMeant = ({ draft }: DraftOffer['drafts'][number]) =>
-    newName === '' || (draft.values['displayName'] ?? '').trim().toLowerCase() === newName.toLowerCase()
+    draftName === '' || (draft.values['displayName'] ?? '').trim().toLowerCase() === draftName.toLowerCase()
   const drafts = (await draftsOf(turn, templates)).filter(isMeant)
   if (drafts.length === 0) return choose(turn, templates, newName)
   const [only, ...more] = templates

@@ -74,7 +74,7 @@ export async function createMany(scope: Scope, creating: CreatingMany, how: How)
     if (scope.signal.aborted && !scope.terminal.json) noteInterruption(scope, results.lines)
     throw error
   }
-  return reportResults(scope, results)
+  return reportResults(scope, results, trials)
 }
 
 /** A line of the list. */
@@ -210,13 +210,14 @@ const statuses = [
   ...['refused', 'failed', 'rejected', 'expired', 'cancelled', 'cancelledBefore', 'unknown'],
 ]
 
-function reportResults({ terminal }: Scope, { lines, path }: Results): ExitCode {
+function reportResults({ terminal }: Scope, { lines, path }: Results, trials: ReadonlyMap<string, Trial>): ExitCode {
   const count = (...some: string[]) => lines.filter(({ status }) => some.includes(status)).length
   const refused = count('refused', 'cancelledBefore', 'unknown')
   const nothing = count('failed', 'rejected', 'expired', 'cancelled')
   const counts = { made: count('succeeded'), refused, nothing, open: lines.filter(isOpen).length }
   const shown = lines.map(({ key, name, status, reference, requestId, error }) => {
-    return { key, name, status, reference, requestId, error }
+    const { warnings = [] } = trials.get(key) ?? {}
+    return { key, name, status, reference, requestId, error, ...(warnings.length > 0 && { warnings }) }
   })
   const parts = statuses.filter((one) => count(one) > 0).map((one) => `${count(one)} ${one}`)
   terminal.result({ ...counts, results: path, rows: shown }, [

@@ -53,6 +53,8 @@ interface Sending {
   readonly calls: readonly Call[]
   readonly results: Results
   readonly watch: boolean
+  /** When to stop following a batch; by default at the end of its work, with `watch` also of its approvals. */
+  readonly until?: (batch: Batch) => boolean
 }
 
 /**
@@ -62,8 +64,9 @@ interface Sending {
 export async function sendAndFollow(scope: Scope, resource: NewBatch['resource'], sending: Sending) {
   const { calls, results } = sending
   const sent: Call[] = []
+  // Sent batches that may still submit rows.
+  const running: Call[] = []
   for (const call of calls) {
-    const running = [...sent]
     let known: Call | undefined
     while (!known) {
       try {
@@ -72,10 +75,11 @@ export async function sendAndFollow(scope: Scope, resource: NewBatch['resource']
         const [earliest] = running.splice(0, 1)
         if (!(error instanceof ProblemError) || error.code !== 'too-many-open-requests' || !earliest) throw error
         // The service limits the running batches of one person.
-        await follow(scope, earliest, { ...sending, watch: false })
+        await follow(scope, earliest, { ...sending, watch: false, until: ({ status }) => status !== 'running' })
       }
     }
     sent.push(known)
+    running.push(known)
   }
   for (const call of sent) await follow(scope, call, sending)
 }
@@ -93,7 +97,8 @@ async function send(scope: Scope, resource: NewBatch['resource'], call: Call, re
   return { ...call, batchId }
 }
 
-async function follow(scope: Scope, call: Call, { calls, results, watch }: Sending): Promise<void> {
+async function follow(scope: Scope, call: Call, sending: Sending): Promise<void> {
+  const { calls, results } = sending
   const linesOf = (some: readonly Call[]) => some.flatMap((one) => results.of(one))
   const before = linesOf(
     calls.slice(
@@ -107,25 +112,24 @@ async function follow(scope: Scope, call: Call, { calls, results, watch }: Sendi
     done: before.filter((line) => !isOpen(line)).length,
   })
   try {
-    await followCall(scope, { call, results, watch, bar })
+    await followCall(scope, { ...sending, call, bar })
   } finally {
     bar.end()
     await results.write()
   }
 }
 
-interface Following extends Pick<Sending, 'results' | 'watch'> {
+interface Following extends Omit<Sending, 'calls'> {
   readonly call: Call
   readonly bar: ProgressBar
 }
 
-async function followCall(scope: Scope, { call, results, watch, bar }: Following): Promise<void> {
-  if (call.batchId === '' || !(await followBatch(scope, { call, results, watch, bar })))
-    await followRequests(scope, { call, results, watch })
+async function followCall(scope: Scope, following: Following): Promise<void> {
+  if (following.call.batchId === '' || !(await followBatch(scope, following))) await followRequests(scope, following)
 }
 
 /** Follows the rows of a batch; false if the service has forgotten the batch, as it does 30 days after its end. */
-async function followBatch(scope: Scope, { call, results, watch, bar }: Following): Promise<boolean> {
+async function followBatch(scope: Scope, { call, results, bar, watch, ...following }: Following): Promise<boolean> {
   const client = await scope.client()
   const { signal } = scope
   let latest: Batch | undefined
@@ -133,7 +137,7 @@ async function followBatch(scope: Scope, { call, results, watch, bar }: Followin
     latest = batch
     bar.show(batch)
   }
-  const until = watch ? hasEnded : isBatchOver
+  const { until = watch ? hasEnded : isBatchOver } = following
   try {
     await client.waitForBatch(call.batchId, { signal, onPoll, until })
   } catch (error) {

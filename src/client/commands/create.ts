@@ -64,7 +64,9 @@ function createCommand(creating: Creating): Command {
       }
       const fromFile = file === undefined ? {} : await bodyOfFile(file, scope)
       const people = peopleBySignInName(scope)
-      const body = await people(await withTemplate(scope, creating, joined(fromFile, fromFlags)))
+      // A person may have a name in the file and an id in a flag, and the flag wins.
+      const [ofFile, ofFlags] = [await people(fromFile), await people(fromFlags)]
+      const body = await withTemplate(scope, creating, joined(ofFile, ofFlags))
       if (values['dry-run']) return tryOnly(scope, body)
       return accepted(scope, await creating.send(scope, body, how), follows === true)
     },
@@ -98,8 +100,9 @@ async function sendList(scope: Scope, creating: Creating, fromFlags: Body, value
   const flags = await people(await withKnownTemplate(fromFlags))
   const complete = async (typed: Body) => {
     const faults: Fault[] = []
-    let body = joined(typed, flags)
-    for (const step of [withKnownTemplate, people]) {
+    let body = typed
+    const withFlags = async (line: Body): Promise<Body> => joined(line, flags)
+    for (const step of [people, withFlags, withKnownTemplate]) {
       try {
         body = await step(body)
       } catch (error) {

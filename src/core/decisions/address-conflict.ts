@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { nextTimerRun, openStage, waitingFor, withStage } from '../approvals/index.ts'
 import { system } from '../audit/index.ts'
-import { inTime, mailboxNameFree, mailboxNames, namesFor, siteNameFree } from '../naming/index.ts'
+import { inTime, mailboxNameFree, mailboxNames, namesFor, siteNameFree, takenFault } from '../naming/index.ts'
 import {
   aliasInstead,
   anotherAlias,
@@ -259,7 +259,10 @@ async function chosenAlias(
   if (!parsed.success) refuseFields(faultsOf(parsed.error, body))
   const { address, faults } = await aliasInstead(context, request, body.alias)
   if (faults.length > 0) refuseFields(faults)
-  return address
+  if (address !== '') return address
+  // The mailbox's own address. A submission ignores it, but here it would remove the additional address.
+  const suggestion = await anotherAlias(context, request)
+  return refuseFields([takenFault('/alias', request.address, { why: 'taken', suggestion })])
 }
 
 const domainOf = (address: string): string => address.slice(address.indexOf('@') + 1)

@@ -124,7 +124,10 @@ async function join(
   const answers = { ...draft.values, ...values }
   const isOut = leavesOut(template, answers, actor.id)
   const joined = withAnswers(template, draft, isOut ? withPerson(answers, actor.id) : answers)
-  if (draft.step === 'review') return checkedStep(context, joined, template)
+  if (draft.step === 'review') {
+    const view = await checkedStep(context, joined, template)
+    return view.step === 'review' ? { ...view, templateChanged: isOutdated(draft, template) } : view
+  }
   const next = await write(ports, joined)
   if (!next) return showDraft(context, await ownDraft(context, requestId), true)
   return { step: 'details', draft: next, template, faults: [], outdated: false }

@@ -14,7 +14,8 @@ interface FormBody {
 /**
  * Converts form values to a request body of the API. The inputs have the names of the API's fields. A people picker
  * contains ids joined by commas, a toggle `true` or `false`. Empty inputs are omitted, so that defaults and "required"
- * apply. Values of fields that the form no longer shows are omitted too, because the person cannot change them there.
+ * apply. The person cannot change a value that the template now hides, sets or refuses, so it is omitted too. Answers to removed
+ * questions stay: a request can have them by REST too.
  */
 export function bodyOfForm(template: Template, values: FormValues): FormBody {
   const { id, kind } = template

@@ -108,8 +108,9 @@ function nameOfMailbox(request: RequestForMailbox): ExplanationLine[] {
   const { template, address, aliasAddress, details, typedName } = request
   const [name, domain = ''] = address.split('@')
   const taken = passedOver(request)
-  // Only a derived address is replaced. It is stored as if it was typed.
-  const isDerived = taken.length > 0 && details.name === name
+  const isChosen = request.addressChanges?.some(({ to }) => to === address) ?? false
+  // Only a derived address is replaced at submission. It is stored as if it was typed.
+  const isDerived = taken.length > 0 && details.name === name && !isChosen
   return [
     nameIs(request),
     isDerived

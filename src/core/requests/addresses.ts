@@ -198,9 +198,9 @@ export async function anotherAlias(context: SystemContext<RequestPorts>, request
   const [alias = '', domain = ''] = request.aliasAddress.split('@')
   const inquirer = inquirerOf(context, request)
   const typed = { alias, displayName: '' }
-  const { around } = rule
-    ? addressBy(rule, typed, 'mailbox', requestId, await valuesOf(inquirer, request))
-    : { around: plain }
+  const made = rule && addressBy(rule, typed, 'mailbox', requestId, await valuesOf(inquirer, request))
+  // Another address here means that a token has another value now, such as the year.
+  const around = made?.alias === alias ? made.around : plain
   const availabilityOf = mailAddressFree(inquirer, template.naming)
   const name = await another(around, alias, requestId, (one) => availabilityOf(`${one}@${domain}`))
   return name && `${name}@${domain}`

@@ -62,10 +62,12 @@ const isReading = ({ method, onlyReads }: ActorRoute): boolean => method === 'GE
 /** Aborts when the caller disconnects before the answer. Only for reads and checks: a write always completes. */
 function abandonedBy({ response }: Exchange): AbortSignal {
   const abandoned = new AbortController()
-  response.once('close', () => {
+  const end = () => {
     const left = new TenantError('abandoned', because('callerDisconnected'), { retryable: true })
     if (!response.writableFinished) abandoned.abort(left)
-  })
+  }
+  if (response.destroyed) end()
+  else response.once('close', end)
   return abandoned.signal
 }
 
@@ -262,7 +264,7 @@ const keptDays = 7
 const leaseSeconds = 10
 /** How often a running attempt renews its lease. Seconds. */
 const renewSeconds = 3
-/** Longer than any answer takes: an attempt that hangs releases its key. Seconds. */
+/** Longer than any stored answer takes: an attempt that hangs releases its key. Seconds. */
 const heldSeconds = 60
 
 /** The request's Idempotency-Key, if any. Throws 400 `idempotency-key-malformed`. */

@@ -309,7 +309,7 @@ async function forgetChat(database: Database, tenantId: string, { id }: Person):
 const copied: readonly { readonly table: string; readonly column: string; readonly schema?: z.ZodType }[] = [
   { table: 'inbox', column: 'answer' },
   { table: 'idempotency_keys', column: 'answer' },
-  { table: 'batch_rows', column: 'body', schema: z.union([siteRequest, mailboxRequest]) },
+  { table: 'batch_rows', column: 'body', schema: z.union([siteRequest, mailboxRequest.partial({ name: true })]) },
   { table: 'batch_rows', column: 'problem' },
   { table: 'batches', column: 'body' },
   { table: 'joint_decisions', column: 'body' },

@@ -242,8 +242,10 @@ export const isOtherTask = (text: string): boolean =>
 /** Whether a text is no clear approval: it has a question, a denial, a condition, a delay or a rejection. */
 export const isDoubtful = (text: string): boolean =>
   text.includes('?') ||
-  wordsOf(text).some((_, index, words) => {
+  wordsOf(text).some(({ from, to }, index, words) => {
     const count = (phrases: Phrases) => lengthAt(phrases, words, index)
+    // Only its accent distinguishes the Spanish “yes” from “if”.
+    if (text.slice(from, to).normalize('NFC').toLowerCase() === 'sí') return false
     // “s'il vous plaît” is polite; “s'il accepte” is a condition.
     return Math.max(count(vocabulary.not), count(vocabulary.undecided)) > count(vocabulary.polite)
   })
