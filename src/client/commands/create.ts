@@ -107,8 +107,8 @@ async function sendList(scope: Scope, creating: Creating, fromFlags: Body, value
         body = await step(body)
       } catch (error) {
         if (!(error instanceof UsageError)) throw error
-        const ofTemplate = { pointer: '#/templateId', detail: error.message }
-        faults.push(...(error instanceof FieldsError ? error.faults : [ofTemplate]))
+        if (error instanceof FieldsError) faults.push(...error.faults)
+        else faults.unshift({ pointer: '#/templateId', detail: error.message })
       }
     }
     return { body, faults }
