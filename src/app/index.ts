@@ -109,6 +109,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     (await openDatabase({
       dataDir: endpoints.dataDir,
       ...(config.DATABASE_URL !== undefined && { databaseUrl: config.DATABASE_URL }),
+      connections: config.DATABASE_CONNECTIONS,
       log: (message) => log.info(message),
     }))
   const auditKey = await openAudit(database, config, endpoints, log)

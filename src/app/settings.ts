@@ -96,6 +96,7 @@ export const environment = z.object({
   TERMS_URL: url.optional(),
   DATA_DIR: z.string().optional(),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' }).optional(),
+  DATABASE_CONNECTIONS: count.min(5, 'must be at least 5').max(100, 'must be at most 100').default(16),
   CLOUD: cloud,
   TENANT_ID: id.optional(),
   MICROSOFT_APP_ID: id.optional(),

@@ -81,6 +81,8 @@ interface QueueConnection {
 export interface DatabaseOptions {
   /** The address of a PostgreSQL server; without it the store is embedded, in `{dataDir}/postgres`. */
   readonly databaseUrl?: string
+  /** The most connections to a server, besides those of the queue; 16 by default. The embedded store has one. */
+  readonly connections?: number
   readonly dataDir: string
   readonly log?: (message: string) => void
   /** The schema of our tables: tests that share a server use one each. */

@@ -35,7 +35,7 @@ class GatheringSocket extends Socket {
  */
 export async function openServer(
   databaseUrl: string,
-  options: { schema?: string; log?: (message: string) => void; types: pg.CustomTypesConfig },
+  options: { schema?: string; connections?: number; log?: (message: string) => void; types: pg.CustomTypesConfig },
 ): Promise<ServerStore> {
   // Explains an invalid address now, before the pool fails on it later.
   routeOf(databaseUrl)
@@ -48,7 +48,7 @@ export async function openServer(
   }
   const pool = new pg.Pool({
     ...server,
-    max: 10,
+    max: options.connections ?? 16,
     // Statements of one transaction that do not depend on each other are sent together.
     pipeline: true,
     stream: () => new GatheringSocket(),
