@@ -192,6 +192,21 @@ describe('the commands for one request', () => {
     expect(both.errorText).toMatch(/--primary-owner: no1@contoso.*\n {2}--secondary-owner: no2@contoso/)
   })
 
+  it('take the access of a flag instead of the file’s, whatever name the person has there', async () => {
+    const input = JSON.stringify({ name: 'carpo', permissions: { [people.dana.id]: 'FullAccess' } })
+    const flags = [
+      '--template',
+      'Shared mailbox',
+      '--display-name',
+      'Carpo',
+      '--permission',
+      'Dana@contoso.example=SendAs',
+    ]
+    const sent = await as('kim', ['mailbox', 'create', '--file', '-', ...flags, '--json'], { input })
+    const shown = await as('kim', ['request', 'show', JSON.parse(sent.printed).requestId, '--json'])
+    expect(JSON.parse(shown.printed).details.permissions).toEqual({ [people.dana.id]: 'SendAs' })
+  })
+
   it('refuse two access levels for a person who is named by sign-in name and by id', async () => {
     const flags = ['--template', 'Shared mailbox', '--name', 'carme', '--display-name', 'Carme']
     const pairs = (access: string) => [
