@@ -5,6 +5,10 @@ import { rollBack, Transaction } from '../../src/store/database/transaction.ts'
 import { createTurns } from '../../src/store/database/turns.ts'
 import { engines, withDatabase } from '../support/database.ts'
 
+/** A connection with the parts that a transaction uses. */
+const clientOf = (pipeline: boolean, query: (statement: { text: string }) => Promise<unknown>) =>
+  ({ pipeline, query }) as unknown as pg.PoolClient
+
 describe('a transaction whose begin is refused', () => {
   /** Returns a connection on which only `begin` and `rollback` are expected, and the list of its statements. */
   const refusing = (refusal: Error, pipeline: boolean) => {
@@ -14,7 +18,7 @@ describe('a transaction whose begin is refused', () => {
       if (text === 'begin') throw refusal
       if (text !== 'rollback') throw new Error(`nobody expected ${text}`)
     }
-    return { client: { pipeline, query } as unknown as pg.PoolClient, sent }
+    return { client: clientOf(pipeline, query), sent }
   }
   const refusal = Object.assign(new Error('canceled'), { severity: 'ERROR', code: '57014' })
 
@@ -97,7 +101,7 @@ describe('the last statement on a server', () => {
       const result = { command: text.toUpperCase(), rows: [], rowCount: 0 }
       return new Promise((resolve) => answers.push(() => resolve(result)))
     }
-    const transaction = new Transaction({ pipeline: true, query } as unknown as pg.PoolClient)
+    const transaction = new Transaction(clientOf(true, query))
     const ended = transaction.run(async () => () => transaction.query('select last'))
     await setImmediate()
     for (const answer of answers.splice(0)) answer()
