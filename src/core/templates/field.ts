@@ -112,8 +112,8 @@ export function designFaults(field: TemplateField): PlacedReason[] {
 }
 
 /**
- * Returns a field with days instead of the bound `today`; without a moment, the field has no such bound. The time zone of the
- * requester is not known. So `minimum` is the day that ends last on Earth, and `maximum` the day that begins first.
+ * Returns a field with a day instead of the bound `today`; without `now`, the field has no such bound. The requester's time zone
+ * is not known, so `today` is the day at UTC−12 for `minimum`, and the day at UTC+14 for `maximum`.
  */
 function withDays(field: TemplateField, now: Date | undefined): TemplateField {
   const { minimum, maximum } = field
