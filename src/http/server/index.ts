@@ -73,8 +73,8 @@ interface HttpServer {
 
 /**
  * Timeouts in milliseconds. Slow senders are disconnected within 30 s, because Node checks its connections at intervals.
- * A connection without traffic, because nobody reads the answer, ends after `timeout`: longer than any answer takes
- * of a route without its own time.
+ * A connection without traffic, because nobody reads the answer, ends after `timeout`. Only answers of routes with
+ * `longestSeconds` may take longer.
  * Idle connections stay open longer than proxies keep them (usually 60 s), so that no proxy sends a call on a connection
  * that the service is closing.
  */
