@@ -14,8 +14,8 @@ import {
   jobTable,
   LAST_RESORT_SECONDS,
   lastDone,
-  namesWithDueJobs,
   type QueueState,
+  readDueJobs,
   readQueueState,
   reclaim,
   release,
@@ -66,8 +66,10 @@ const DAY_SECONDS = 86_400
 const LONGEST_BACKOFF_SECONDS = 900
 /** How often jobs of dead processes are taken over. Together with their silence, this takes 12 s at most. */
 const RECLAIM_MILLISECONDS = 3000
-/** NOTIFY announces new jobs. Jobs that become due later are found by polling at this interval. */
+/** NOTIFY announces new jobs. Jobs that become due later are found by polling at this interval, before they are due. */
 const POLL_MILLISECONDS = 500
+/** Jobs of one name that become due in the same step start together, so that each does not need a statement of its own. */
+const STEP_MILLISECONDS = 50
 /** After failed polls for this time, the process reports that it does not work on the queue. */
 const BLIND_MILLISECONDS = 5000
 const PAYLOAD_VERSION = 1
@@ -217,8 +219,14 @@ async function putQueue(
     await boss.updateQueue(name, { ...options, deadLetter })
 }
 
+/** Wakes each worker when its jobs of the next interval are due. A worker that has stopped ignores it. */
 async function wakeForDue(store: QueueStore, workers: ReadonlyMap<string, Worker>): Promise<void> {
-  for (const name of await namesWithDueJobs(store, [...workers.keys()])) workers.get(name)?.wake()
+  const due = await readDueJobs(store, [...workers.keys()], { within: POLL_MILLISECONDS, step: STEP_MILLISECONDS })
+  for (const { name, milliseconds } of due) {
+    const wake = () => workers.get(name)?.wake()
+    if (milliseconds === 0) wake()
+    else setTimeout(wake, milliseconds).unref()
+  }
 }
 
 const pause = <T>(milliseconds: number, value?: T) => sleep(milliseconds, value, { ref: false })

@@ -219,15 +219,30 @@ export async function lockClaim(store: QueueStore, { name, id, retryCount }: Cla
   return rows.length > 0
 }
 
-/** The names that have a due job. */
-export async function namesWithDueJobs(store: QueueStore, names: readonly string[]): Promise<string[]> {
+/** When jobs of a name are due, in milliseconds from now. 0: they are due already. */
+export interface DueJobs {
+  readonly name: string
+  readonly milliseconds: number
+}
+
+/**
+ * Returns when the jobs of these names are due in the next `within` milliseconds, by the clock of the store. Times are
+ * rounded up to `step` milliseconds, so there is one row for all jobs of a name in a step.
+ */
+export async function readDueJobs(
+  store: QueueStore,
+  names: readonly string[],
+  { within, step }: { within: number; step: number },
+): Promise<DueJobs[]> {
   // Uses pg-boss's index of waiting jobs, because the table also has the completed jobs of a week.
-  const { rows } = await store.query<{ name: string }>(
-    `select distinct name from ${jobTable(store)}
-     where state < 'active' and not blocked and start_after <= now() and name = any($1)`,
-    [names],
+  const { rows } = await store.query<DueJobs>(
+    `select distinct name, case when start_after <= now() then 0
+       else ceil(extract(epoch from start_after - now()) * 1000 / $3::int)::int * $3::int end as milliseconds
+     from ${jobTable(store)}
+     where state < 'active' and not blocked and start_after <= now() + $2 * interval '1 millisecond' and name = any($1)`,
+    [names, within, step],
   )
-  return rows.map(({ name }) => name)
+  return rows
 }
 
 const letterColumns = 'id, source_name as job, data as payload, source_output as failure, created_on as at'

@@ -100,7 +100,7 @@ interface Work {
 /**
  * Creates a worker on pg-boss's fetch, complete and fail. One poll takes as many jobs as can run, and one statement
  * completes all jobs that are done. pg-boss's `work` has a poller for each concurrent job, and each one polls at every
- * NOTIFY: in the embedded store that took longer than the jobs themselves (docs/performance.md).
+ * NOTIFY: in the embedded store that took longer than the jobs themselves (docs/decisions/13-workers.md).
  */
 export function createWorker(boss: PgBoss, store: QueueStore, work: Work): Worker {
   const { name, complain } = work
