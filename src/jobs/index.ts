@@ -87,7 +87,10 @@ const requestJobs = (core: Core): Job[] => [
     retryDelaySeconds: 2,
     expireInSeconds: 60,
     concurrency: 8,
-    handle: ({ requestId, look }, { lastAttempt }) => core.system.pollDirectory(requestId, look, lastAttempt),
+    async handle({ requestId, look }, { lastAttempt, log }) {
+      const refusal = await core.system.pollDirectory(requestId, look, lastAttempt)
+      if (refusal) log.warn({ requestId, error: failureOf(refusal).message }, 'the directory refused a poll')
+    },
   }),
   // Submits rows of a batch until it has to wait, and orders the next turn.
   defineJob({

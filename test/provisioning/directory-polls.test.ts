@@ -17,16 +17,12 @@ describe('a directory poll for the group of a site', () => {
     await core.ports.requests.insert({ ...asSite(requests.finding), requestId, number, tenantId, queuedAt, ...more })
     return requestId
   }
+  type Find = Ports['directory']['findProvisionedGroup']
+  const polledBy = (find: Find, at: Date) =>
+    core.with({ directory: { ...core.ports.directory, findProvisionedGroup: find }, clock: { now: () => at } }).system
   /** Polls at a moment; returns the time of the next poll, if any. */
-  const poll = async (
-    requestId: string,
-    index: number,
-    at: Date,
-    find: Ports['directory']['findProvisionedGroup'] = async () => undefined,
-    lastAttempt = false,
-  ): Promise<Date | undefined> => {
-    const directory = { ...core.ports.directory, findProvisionedGroup: find }
-    await core.with({ directory, clock: { now: () => at } }).system.pollDirectory(requestId, index, lastAttempt)
+  const poll = async (requestId: string, index: number, at: Date, find: Find = async () => undefined) => {
+    expect(await polledBy(find, at).pollDirectory(requestId, index)).toBeUndefined()
     return nextAfter(requestId, index)
   }
   const nextAfter = async (requestId: string, index: number): Promise<Date | undefined> => {
@@ -42,9 +38,9 @@ describe('a directory poll for the group of a site', () => {
     const requestId = await stored()
     const refuse = () => Promise.reject(new TenantError('refused', asWritten('The directory refuses.'), { retryable }))
     // Only a failed attempt that the queue repeats soon helps. Other failures would only be dead letters.
-    const polled = poll(requestId, 0, since(20), refuse, lastAttempt)
+    const polled = polledBy(refuse, since(20)).pollDirectory(requestId, 0, lastAttempt)
     if (retryable && !lastAttempt) await expect(polled).rejects.toThrow('The directory refuses.')
-    else await polled
+    else expect((await polled)?.message).toBe('The directory refuses.')
     expect(await nextAfter(requestId, 0)).toEqual(since(30))
     expect(await poll(requestId, 1, since(30))).toEqual(since(40))
   })

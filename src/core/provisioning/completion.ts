@@ -26,24 +26,28 @@ export async function completeByWebhook(
 /**
  * Polls whether the resource is visible: for a site, whether the directory has its group; for a mailbox, which has no
  * group, the state of its request. If it is not visible, orders the next poll. `poll` counts from 0. After the fast
- * polls the request is late. Throws an error of the directory that may end, so that the queue repeats the poll, except in
- * the `lastAttempt`.
+ * polls the request is late. Throws an error of the directory that may end, so that the queue repeats the poll. Returns
+ * any other error of the directory, and each one in the `lastAttempt`: only the next poll may find the resource.
  */
 export async function pollDirectory(
   context: SystemContext<ProvisioningPorts>,
   requestId: string,
   poll: number,
   lastAttempt = false,
-): Promise<void> {
+): Promise<TenantError | undefined> {
   const { ports, settings } = context
   const request = await ports.requests.find(requestId)
-  if (!request) return
+  if (!request) return undefined
   if (!mayStillBeFound(request)) return measureDelay(context, request, poll)
-  if (isForMailbox(request) && request.status === 'succeeded') return announce(context, requestId, 'state', undefined)
+  if (isForMailbox(request) && request.status === 'succeeded') {
+    await announce(context, requestId, 'state', undefined)
+    return undefined
+  }
   const found = request.status === 'succeeded' ? await findGroup(ports, requestId) : {}
   if (found.group) {
     await noteSighting(ports, request)
-    return announce(context, requestId, 'poll', found.group.url)
+    await announce(context, requestId, 'poll', found.group.url)
+    return undefined
   }
   const next = directoryPoll(request, poll + 1, settings, ports.clock.now())
   const jobs = next ? [next] : []
@@ -58,6 +62,7 @@ export async function pollDirectory(
     })
   // The next poll is ordered. So an outage leaves no dead letters.
   if (found.refusal?.retryable && !lastAttempt) throw found.refusal
+  return found.refusal
 }
 
 /**
@@ -68,13 +73,18 @@ async function measureDelay(
   { ports, settings }: SystemContext<ProvisioningPorts>,
   request: Request,
   poll: number,
-): Promise<void> {
+): Promise<TenantError | undefined> {
   const { requestId, followUp } = request
   const isOfWebhook = followUp.state === 'announced' && followUp.by === 'webhook'
-  if (isForMailbox(request) || !isOfWebhook || (await ports.sightings.isNoted(requestId))) return
-  if ((await findGroup(ports, requestId)).group) return noteSighting(ports, request)
+  if (isForMailbox(request) || !isOfWebhook || (await ports.sightings.isNoted(requestId))) return undefined
+  const { group, refusal } = await findGroup(ports, requestId)
+  if (group) {
+    await noteSighting(ports, request)
+    return undefined
+  }
   const next = directoryPoll(request, poll + 1, settings, ports.clock.now())
   if (next && poll + 1 < pollTimes(settings).all.length) await ports.jobs.enqueue([next])
+  return refusal
 }
 
 /** Records how long the directory took to show the group. */
