@@ -151,6 +151,14 @@ describe('the status card of a waiting request shows', () => {
     expect(textOf(cards.requestStatus(request, viewerOf(sam, { isAdmin: true })))).toContain(words)
   })
 
+  it('that approvers find it in their daily summary, but not while the address is taken', () => {
+    const reminders = [{ at: '2026-11-20T08:00:00Z', by: null, inDigest: true as const }]
+    const waiting = requestOf({ approvals: [stageOf(1, [dana, omar], { reminders })] })
+    const { addressConflict } = requests.addressTaken
+    expect(status(waiting)).toContain('They see it in their daily summary.')
+    expect(status({ ...waiting, addressConflict })).not.toContain('daily summary')
+  })
+
   it('no expiry after the end of the request', () => {
     const { approvals } = inTime.expiring
     for (const state of ['expired', 'cancelled'] as const) {

@@ -12,7 +12,7 @@ import {
   type Request,
 } from '../../src/core/index.ts'
 import { mailboxes } from '../support/card-mailboxes.ts'
-import { kim, requests, viewerOf } from '../support/card-requests.ts'
+import { dana, kim, requests, viewerOf } from '../support/card-requests.ts'
 import { textOf } from '../support/cards.ts'
 import { cards } from '../support/english-cards.ts'
 import { cases, now } from '../support/explained-requests.ts'
@@ -54,6 +54,17 @@ describe('an explanation', () => {
     const found = lines.find((one) => apiTexts.explanation(one) === says)
     const [code, why] = key.split('.')
     expect([found?.code, why && found?.facts['why']]).toEqual([code, why])
+  })
+
+  it('announces no reminder and no escalation while the address is taken', () => {
+    const waiting = cases['will-remind'].request
+    const { addressConflict } = requests.addressTaken
+    const codes = (inDigest: readonly string[]) =>
+      explain({ ...waiting, addressConflict }, [], now, new Set(inDigest)).map(({ code }) => code)
+    for (const inDigest of [[], [dana.id]]) {
+      expect(codes(inDigest)).toContain('will-expire')
+      for (const code of ['will-remind', 'in-summary', 'will-escalate']) expect(codes(inDigest)).not.toContain(code)
+    }
   })
 
   it.each(all)('fits its schema and has no unfilled placeholder ($request.status)', ({ request, timeline = [] }) => {

@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { asWritten, type DigestNotice, type Outbox, type Person, TenantError } from '../../src/core/index.ts'
+import {
+  asWritten,
+  type Digest,
+  type DigestNotice,
+  type Outbox,
+  type Person,
+  TenantError,
+} from '../../src/core/index.ts'
 import { viewerOf } from '../support/card-requests.ts'
 import { textOf } from '../support/cards.ts'
 import { actorOf, dana, kim, omar, priya, tenantId, withCore } from '../support/core.ts'
@@ -68,10 +75,10 @@ describe('the daily digest', () => {
       )
     }
     return sentCards.splice(0).map(({ to, what, notice }) => {
-      const names = notice.digest.approvals.entries.map(({ request }) => request.details.displayName)
-      return `${nameOf(to)} ${what}: ${names.join(', ')}${notice.digest.admin ? ` and ${notice.digest.admin.health}` : ''}`
+      return `${nameOf(to)} ${what}: ${namesIn(notice.digest).join(', ')}${notice.digest.admin ? ` and ${notice.digest.admin.health}` : ''}`
     })
   }
+  const namesIn = ({ approvals }: Digest) => approvals.entries.map(({ request }) => request.details.displayName)
   const nameOf = (id: string) => [kim, dana, omar, priya].find((one) => one.id === id)?.displayName.split(' ')[0] ?? id
 
   beforeAll(async () => {
@@ -100,6 +107,19 @@ describe('the daily digest', () => {
     }
     at('2026-11-20T13:00:00Z')
     expect(await turn()).toEqual(['Omar digest:2026-11-20: Old'])
+  })
+
+  it('is not sent for a request whose address is taken, and shows the taken address to a person who asks', async () => {
+    const requestId = await ask('Taken', '2026-11-16T09:00:00Z', dana)
+    core.world.taken.add('taken')
+    await core9().readForApproval(actorOf(dana), { requestId })
+    at('2026-11-17T07:00:00Z')
+    expect(await turn()).toEqual([])
+    const digest = await core9().readDigest(actorOf(dana))
+    expect(namesIn(digest)).toContain('Taken')
+    const text = textOf(cards.digest(digest, { hour: 8, isOn: true, remindAfterHours: 24 }, viewerOf(dana)))
+    expect(text).toMatch(/!\nTaken\nFrom Kim Lee\nThis address is taken: taken\n/)
+    await core9().cancelRequest(actorOf(kim), { requestId })
   })
 
   it('is not sent again after a restart or by a second replica', async () => {

@@ -97,6 +97,17 @@ describe('my requests', () => {
     expect(await says('kim', typedBy(open))).toContain('Nudge me')
   })
 
+  it('say that a person must choose another address while theirs is taken, and offer no nudge', async () => {
+    const { types, says } = startBot(world)
+    const { reference } = await stored(requests.addressTaken)
+    const list = await types('kim', 'my requests')
+    const open = buttonOf(list, reference)
+    expect(textOf(list)).toContain(`The address is taken\nChoose another address.\n${reference}`)
+    expect([open['title'], typedBy(open)]).toEqual(['Show status', `status ${reference}`])
+    const status = await says('kim', typedBy(open))
+    expect(status).toContain('Another resource has taken the address project-aurora-2. Choose another one.')
+  })
+
   it.each<RequestState>(['rejected', 'expired', 'cancelled'])(
     'offer the form again for a request that is %s',
     async (status) => {

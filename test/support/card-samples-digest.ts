@@ -29,6 +29,12 @@ const many = Array.from({ length: 9 }, (_, index) =>
   waitingSince(requests.waiting, 1050 + index, '2026-11-18T08:00:00Z', `Team ${index + 1}`),
 )
 const approving: Digest = { approvals: { entries, more: false } }
+const withTaken: Digest = {
+  approvals: {
+    entries: [waitingSince(requests.addressTaken, 1038, '2026-11-18T08:00:00Z'), ...entries.slice(2, 3)],
+    more: false,
+  },
+}
 const all: Digest = {
   approvals: { entries: [...entries, ...many], more: false },
   admin: { stuck: 1207, failed: 1204, givenUp: 3, entries: stuckEntries, health: 'red' },
@@ -45,6 +51,7 @@ const none: Digest = {
 export const digestSamples: readonly Sample[] = [
   sample('', digestCard, () => digestView(approving, morning, asDana)),
   sample('everything', digestCard, () => digestView(all, morning, asSam)),
+  sample('address', digestCard, () => digestView(withTaken, morning, asDana)),
   sample('admin', digestCard, () => digestView(ofAdmin, { ...morning, isOn: false }, asSam)),
   sample('nothing', digestCard, () => digestView(none, { hour: null, isOn: false, remindAfterHours: 24 }, asSam)),
   sample('', digestChoiceCard, () => digestChoiceView(morning, asDana)),

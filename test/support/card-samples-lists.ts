@@ -21,6 +21,7 @@ const expiring = requestOf({
   approvals: [stageOf(1, [dana, omar, priya], { rule: 'quorum', quorum: 2, warnedAt: '2026-11-19T09:02:00Z' })],
 })
 
+const addressTaken = numbered(requests.addressTaken, 1044, '2026-11-20T09:10:00Z')
 const newest = [
   numbered(requests.secondStage, 1042, '2026-11-20T09:02:00Z'),
   numbered(requests.creating, 1041, '2026-11-20T08:40:00Z', 'Works council'),
@@ -45,6 +46,7 @@ export const listSamples: readonly Sample[] = [
   sample('older', myRequestsCard, () => myRequestsView({ requests: older, newer: 6, older: 8 }, asKim)),
   sample('far', myRequestsCard, () => myRequestsView({ requests: older, newer: maxCounted, older: maxCounted }, asKim)),
   sample('many', myRequestsCard, () => myRequestsView({ requests: newest, newer: 0, older: maxCounted }, asKim)),
+  sample('address', myRequestsCard, () => myRequestsView(onePage(addressTaken, ...newest.slice(0, 1)), asKim)),
   sample('all', myRequestsCard, () => myRequestsView(onePage(...newest.slice(0, 3)), asKim, 1)),
   sample('', approvalsCard, () => approvalsView(onePage(...toDecide.toReversed()), asDana)),
   sample('older', approvalsCard, () => approvalsView({ requests: toDecide.toReversed(), newer: 6, older: 0 }, asDana)),

@@ -12,12 +12,15 @@ const longestLine = 120
 export function alertsOf(request: Request, viewer: Viewer): string {
   const texts = strings.several.alert
   // Nobody can approve it before the requester chooses another address.
-  if (request.addressConflict)
-    return cut(format(strings.approval.check.addressTaken, { value: request.addressConflict.taken }), longest.address)
+  if (request.addressConflict) return takenAddress(request.addressConflict.taken)
   const isForAdmins = openStage(request.approvals)?.resolvedTo === 'admins'
   const all = [isForAdmins ? texts.admins : '', ...ownPartOf(request, viewer), outsideOf(request), peopleOf(request)]
   return cut(all.filter((one) => one !== '').join(' · '), longestLine)
 }
+
+/** Says which address another resource has taken. */
+export const takenAddress = (address: string): string =>
+  cut(format(strings.approval.check.addressTaken, { value: address }), longest.address)
 
 /** Returns the stage, the sensitivity and the answers on which the policy depends, as a short text; `''` without one. */
 export const notesOf = (request: Request, viewer: Viewer): string =>

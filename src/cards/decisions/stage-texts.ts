@@ -149,7 +149,7 @@ export function decidersNow(stage: ApprovalStage, names?: number): string {
 
 /** The events since the stage opened, for the people who wait for it. */
 export function linesForRequester(
-  { requester }: Pick<Request, 'requester'>,
+  { requester, addressConflict }: Pick<Request, 'requester' | 'addressConflict'>,
   stage: ApprovalStage,
   viewer: Viewer,
 ): Line[] {
@@ -163,7 +163,8 @@ export function linesForRequester(
   ].slice(0, most.lines - 1)
   const reminder = stage.reminders?.at(-1)
   if (!reminder) return lines
-  if (reminder.inDigest) return [...lines, lineOf(texts.inDigest, {})]
+  // The summary leaves out a request whose address is taken.
+  if (reminder.inDigest) return addressConflict ? lines : [...lines, lineOf(texts.inDigest, {})]
   const isViewer = reminder.by !== null && reminder.by.id === viewer.id && viewer.id === requester.id
   const reminded = reminder.by === null ? texts.reminded : isViewer ? texts.remindedByYou : texts.remindedBy
   const name = reminder.by ? shortName(reminder.by) : ''

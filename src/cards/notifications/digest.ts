@@ -9,6 +9,7 @@ import {
   type Request,
   referenceOf,
 } from '../../core/index.ts'
+import { takenAddress } from '../decisions/row-facts.ts'
 import { expiryOf, urgencyOf } from '../decisions/stage-texts.ts'
 import { healthMarks } from '../operations/admin-health.ts'
 import { lookOf, reasonOf } from '../requests/admin-queue.ts'
@@ -112,16 +113,17 @@ const openOf = (request: Request) => {
 
 function approvalRow({ request, since }: AwaitedEntry, viewer: Viewer): View['approvals'][number] {
   const stage = openStage(request.approvals)
+  const { addressConflict } = request
   const isExpiring = urgencyOf(stage, viewer) === 'expiring'
-  const says = isExpiring
+  const waits = isExpiring
     ? format(strings.digest.expires, { at: expiryOf(stage, viewer) })
     : format(strings.digest.waits, { since: sinceDay(since, viewer) })
   return {
     ...openOf(request),
     displayName: rowTitle(request.details),
     asks: format(strings.approvals.from, { name: shortName(request.requester) }),
-    says,
-    look: isExpiring ? marks.attention : marks.busy,
+    says: addressConflict ? takenAddress(addressConflict.taken) : waits,
+    look: addressConflict || isExpiring ? marks.attention : marks.busy,
   }
 }
 

@@ -20,7 +20,7 @@ import { delegateText } from '../decisions/delegation.ts'
 import { alertsOf, notesOf } from '../decisions/row-facts.ts'
 import { decidersNow, urgencyOf } from '../decisions/stage-texts.ts'
 import { outlookLink, siteAddress } from '../shared/links.ts'
-import { type Look, looks, rowLook, shownState, toKnow } from '../shared/look.ts'
+import { type Look, looks, rowLook, shownState, toFix, toKnow } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
 import { age, rowTitle, shortName, type Viewer } from '../shared/texts.ts'
@@ -64,7 +64,7 @@ export const myRequestsCard = defineCard({
         z.strictObject({
           ...row,
           requestId: z.uuid(),
-          state: z.enum([...requestState.options, 'expiring']),
+          state: z.enum([...requestState.options, 'address', 'expiring']),
           /** The time since its submission. */
           age: z.string(),
           /** The next person to act, as a sentence; `''` when the request has ended. */
@@ -140,11 +140,12 @@ export function myRequestsView(page: ListPage, viewer: Viewer, drafts = 0): View
     drafts: drafts > 0 && page.newer === 0 ? format(strings.list.drafts, { count: drafts }) : '',
     requests: page.requests.map((request) => {
       const state = shownState(request)
+      const isTaken = request.addressConflict !== undefined
       const isExpiring = state === 'pendingApproval' && urgencyOf(openStage(request.approvals), viewer) === 'expiring'
       return {
-        ...rowOf(request, isExpiring ? toKnow : looks[state]),
+        ...rowOf(request, isTaken ? toFix : isExpiring ? toKnow : looks[state]),
         requestId: request.requestId,
-        state: isExpiring ? 'expiring' : state,
+        state: isTaken ? 'address' : isExpiring ? 'expiring' : state,
         age: age(request.submittedAt, viewer),
         waits: waitsFor(request, state),
         next: nextOf(request, viewer),
@@ -156,6 +157,7 @@ export function myRequestsView(page: ListPage, viewer: Viewer, drafts = 0): View
 /** The next to act: people, an admin, the requester, or the service. */
 function waitsFor(request: Request, state: RequestState): string {
   const texts = strings.list.waits
+  if (request.addressConflict) return texts.name
   const stage = openStage(request.approvals)
   if (state === 'pendingApproval' && stage) {
     const people = decidersNow(stage, maxNames)
@@ -197,6 +199,8 @@ const show = types('status', 'open')
 export function nextOf(request: Request, viewer: Viewer): Next {
   switch (shownState(request)) {
     case 'pendingApproval': {
+      // Only another address lets the approval continue, and the status card has its input.
+      if (request.addressConflict) return show
       const isAllowed = (nudgeFrom(request) ?? '') <= viewer.now.toISOString()
       return isAllowed ? types('nudge', 'nudge') : show
     }

@@ -32,7 +32,7 @@ export function whyThisApprover(
   return [
     ...(approvals.length > 0 ? [] : [withoutApproval(template)]),
     ...known.flatMap((stage) => [
-      ...(stage === open ? [waits(request, stage), ...whatIsDue(stage, now, inDigest)] : []),
+      ...(stage === open ? [waits(request, stage), ...whatIsDue(request, stage, now, inDigest)] : []),
       ...stage.decisions.map((one) => decided(stage, one)),
       ...conditionsOf(request, stage),
       ...(hasOpened(request, stage) ? namedBy(request, stage) : []),
@@ -189,17 +189,27 @@ function standsIn({ stage, approvers }: ApprovalStage, standIn: StandIn): Explan
   return [{ code: 'stands-in', stage, people: [person], facts: { why, as, since, insteadOf, ...away } }]
 }
 
-/** The next timers without a decision. The digest of some people shows the request instead of a reminder. */
-function whatIsDue(of: ApprovalStage, now: Date, inDigest: ReadonlySet<string>): ExplanationLine[] {
+/**
+ * The next timers without a decision. The digest of some people shows the request instead of a reminder. While the address is
+ * taken, reminders and escalations pause.
+ */
+function whatIsDue(
+  { addressConflict }: Request,
+  of: ApprovalStage,
+  now: Date,
+  inDigest: ReadonlySet<string>,
+): ExplanationLine[] {
   const { stage, times, reminders = [], escalatedAt } = of
   const isToCome = (at: string | undefined): at is string => at !== undefined && Date.parse(at) > now.getTime()
   const own = reminders.find(({ by }) => by === null)
   const waiting = waitingFor([of])
   const byCard = waiting.filter(({ id }) => !inDigest.has(id))
-  const bySummary = times?.remindAt === undefined ? [] : waiting.filter(({ id }) => inDigest.has(id))
+  const remindAt = addressConflict ? undefined : times?.remindAt
+  const escalateAt = addressConflict ? undefined : times?.escalateAt
+  const bySummary = remindAt === undefined ? [] : waiting.filter(({ id }) => inDigest.has(id))
   const due = [
-    { code: 'will-remind', at: own || byCard.length === 0 ? undefined : times?.remindAt, people: byCard },
-    { code: 'will-escalate', at: escalatedAt === undefined ? times?.escalateAt : undefined },
+    { code: 'will-remind', at: own || byCard.length === 0 ? undefined : remindAt, people: byCard },
+    { code: 'will-escalate', at: escalatedAt === undefined ? escalateAt : undefined },
     { code: 'will-expire', at: times?.expiresAt },
   ] as const
   return [

@@ -55,7 +55,10 @@ const maxAwaited = 100
 /** How many people's cards are ordered together. Answers to other people wait while one portion is ordered. */
 const portion = 200
 
-/** Returns the open items of the actor; with `by`, only items older than this time: later ones wait for the next digest. */
+/**
+ * Returns the open items of the actor. With `by`, the time of a scheduled digest, leaves out later items, which wait for the next
+ * digest, and requests whose address is taken: only their requesters can continue.
+ */
 export async function digestOf(context: Context<NotificationPorts>, by?: Date): Promise<Digest> {
   const { ports, actor } = context
   const { tenantId, id: approverId, isAdmin } = actor
@@ -64,7 +67,7 @@ export async function digestOf(context: Context<NotificationPorts>, by?: Date): 
   const entries = waiting
     .slice(0, maxAwaited)
     .map((request) => ({ request, since: sinceAsked(request, approverId) }))
-    .filter(({ since }) => by === undefined || Date.parse(since) <= by.getTime())
+    .filter(({ request, since }) => by === undefined || (!request.addressConflict && Date.parse(since) <= by.getTime()))
     .sort((one, other) => one.since.localeCompare(other.since))
   const approvals = { entries, more: waiting.length > maxAwaited }
   return isAdmin ? { approvals, admin: await readForAdmin(context) } : { approvals }
