@@ -117,7 +117,6 @@ import {
   watch,
 } from './provisioning/index.ts'
 import {
-  listApprovals,
   listOwnRequests,
   listRequests,
   pageOfApprovals,
@@ -162,7 +161,6 @@ export const useCases = {
   readExplanation,
   listRequests,
   listOwnRequests,
-  listApprovals,
   pageOfOwnRequests,
   pageOfApprovals,
   openDraft,

@@ -47,7 +47,7 @@ describe('a delegation in chat', () => {
 
   it('counts and names only the requests that move to the delegate', async () => {
     const { says } = startBot(world)
-    for (const { requestId } of (await world.provisioning.listApprovals(await actorOf('dana'), { limit: 100 }))
+    for (const { requestId } of (await world.provisioning.pageOfApprovals(await actorOf('dana'), { limit: 100 }))
       .requests)
       await world.provisioning.reject(await actorOf('dana'), { requestId, comment: 'Cleared.' })
     await requested(world, 'Omar decides anyway')

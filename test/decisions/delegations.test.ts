@@ -109,7 +109,7 @@ describe('an absent approver', () => {
     ])
     const during = await pendingRequest()
     expect(await actions(during.requestId)).toEqual(['pendingApproval', 'delegated'])
-    expect((await at().listApprovals(actorOf(omar), { limit: 50 })).requests).toHaveLength(2)
+    expect((await at().pageOfApprovals(actorOf(omar), { limit: 50 })).requests).toHaveLength(2)
     const done = await at().approve(actorOf(omar), { requestId: before.requestId, comment: 'For Dana.' })
     expect([done.status, done.approvals[0]?.decisions[0]?.insteadOf]).toEqual(['queued', [dana]])
     expect(await at().endDelegation(actorOf(dana))).toMatchObject({ delegate: omar })

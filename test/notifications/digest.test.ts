@@ -170,7 +170,7 @@ describe('the daily digest', () => {
   it('is not sent if nothing is open', async () => {
     const { id } = await core.template({ approval: { stages: [{ approvers: [{ user: omar.id }] }] } })
     at('2027-03-30T12:00:00Z')
-    const [{ requests }] = [await core9().listApprovals(actorOf(omar), { limit: 10 })]
+    const [{ requests }] = [await core9().pageOfApprovals(actorOf(omar), { limit: 10 })]
     for (const { requestId } of requests) await core9().reject(actorOf(omar), { requestId, comment: 'No.' })
     expect(id).not.toBe('')
     const orders = (await turn()).map((one) => one.split(' ')[0])

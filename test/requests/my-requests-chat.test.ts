@@ -1,10 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { RequestForSite, RequestState } from '../../src/core/index.ts'
+import { maxJoint, type RequestForSite, type RequestState } from '../../src/core/index.ts'
 import { cardIn, saying } from '../support/bot-activities.ts'
 import { requested, startBot, withBotWorld } from '../support/bot-world.ts'
 import { kim, requestOf, requests, stepsUntil } from '../support/card-requests.ts'
 import { nodesOf } from '../support/card-rules.ts'
-import { textOf } from '../support/cards.ts'
+import { textOf, valuesOf } from '../support/cards.ts'
 import type { Card } from '../support/connector.ts'
 import { contosoTenant } from '../support/teams-user.ts'
 
@@ -188,5 +189,22 @@ describe('approvals', () => {
     for (const requestId of ids.slice(0, 6)) await sends('dana', 'approval.approve', { requestId })
     expect(textOf(await clicks('dana', first, 'Newer'))).toContain('No request waits for your decision.')
     expect(await says('kim', 'approvals')).toContain('No request waits for your decision.')
+  })
+
+  it('are decided together from the oldest on, and the card counts those that it does not list', async () => {
+    const { types, clicks } = startBot(world)
+    const numbers: number[] = []
+    for (let count = 0; count < maxJoint + 1; count += 1) {
+      const more = { requestId: randomUUID(), tenantId: contosoTenant, alias: `waiting-${count}` }
+      numbers.push((await world.stores.requests.insert(requestOf(more))).number)
+    }
+    const list = await types('dana', 'approvals')
+    expect(textOf(list)).toContain('1–6 of 201')
+    const several = await clicks('dana', list, 'Decide several')
+    const rows = Object.keys(valuesOf(several)).filter((id) => id.startsWith('row.'))
+    expect(rows).toEqual(numbers.slice(0, 6).map((number) => `row.${number}.1`))
+    expect(textOf(several)).toContain('201 waiting')
+    expect(textOf(several)).toContain('This card lists the 200 oldest requests.')
+    expect(textOf(several)).toContain('1–6 of 200')
   })
 })

@@ -122,7 +122,6 @@ const useCaseCalls: UseCaseCalls = {
   readForApproval: (to, who, at) => to.readForApproval(who, { requestId: at.requestId }),
   listRequests: (to, who) => to.listRequests(who, page),
   listOwnRequests: (to, who) => to.listOwnRequests(who, { limit: 10 }),
-  listApprovals: (to, who) => to.listApprovals(who, { limit: 10 }),
   pageOfOwnRequests: (to, who) => to.pageOfOwnRequests(who, { limit: 10, before: 2000 }),
   pageOfApprovals: (to, who) => to.pageOfApprovals(who, { limit: 10 }),
   forgetCard: (to, who, at) => to.forgetCard(who, { requestId: at.requestId, activityId: 'none' }),
@@ -221,7 +220,6 @@ const useCaseCalls: UseCaseCalls = {
 const onlyAnswersLists = [
   'listRequests',
   'listOwnRequests',
-  'listApprovals',
   'listDelegated',
   'pageOfOwnRequests',
   'pageOfApprovals',

@@ -1,6 +1,13 @@
 import { batchCard, batchView } from '../../src/cards/batches/index.ts'
 import { decideSeveralCard, decideSeveralView } from '../../src/cards/decisions/decide-several.ts'
-import type { Batch, BatchQuestion, JointReport, ProgressRow, Request } from '../../src/core/index.ts'
+import {
+  type Batch,
+  type BatchQuestion,
+  type JointReport,
+  maxCounted,
+  type ProgressRow,
+  type Request,
+} from '../../src/core/index.ts'
 import { mailboxes } from './card-mailboxes.ts'
 import { approvedBy, at, dana, kim, omar, requestOf, requests, stageOf, tenantId, viewerOf } from './card-requests.ts'
 import { type Sample, sample } from './card-sample.ts'
@@ -98,6 +105,7 @@ export const severalSamples: readonly Sample[] = [
     decideSeveralView({ question: left, waiting: left.waiting, last: report, undecided: left.undecided }, asDana),
   ),
   sample('over', decideSeveralCard, () => decideSeveralView({ question: over, waiting: [] }, asDana)),
+  sample('oldest', decideSeveralCard, () => decideSeveralView({ waiting: rows, newer: maxCounted }, asDana)),
   sample('list', decideSeveralCard, () =>
     decideSeveralView({ waiting: [requests.waiting, mailboxes.waiting] }, asDana),
   ),

@@ -116,8 +116,8 @@ async function readSeveral(
 ): Promise<DecideSeveral | undefined> {
   const decidable = (requests: readonly Request[]) => requests.filter((request) => decidesNow(request, viewer))
   if (batchId === '') {
-    const { requests } = await core.listApprovals(actor, { limit: maxJoint })
-    return { waiting: decidable(requests.toReversed()) }
+    const { requests, newer } = await core.pageOfApprovals(actor, { limit: maxJoint })
+    return { waiting: decidable(requests), newer }
   }
   const question = await core.readBatchQuestion(actor, { batchId, stage })
   if (!question) return undefined

@@ -6,6 +6,7 @@ import {
   type JointReport,
   type JointResult,
   lastDecision,
+  maxCounted,
   maxJoint,
   openStage,
   type Request,
@@ -71,6 +72,8 @@ export const decideSeveralCard = defineCard({
 export interface DecideSeveral {
   readonly question?: BatchQuestion | undefined
   readonly waiting: readonly Request[]
+  /** How many newer requests wait than the card lists, up to {@link maxCounted}. */
+  readonly newer?: number
   /** The first row of the page, and the ticks of the requests, as `tickOf` returns them. */
   readonly from?: number
   readonly ticked?: ReadonlySet<string>
@@ -120,6 +123,7 @@ export function decideSeveralView(
   {
     question,
     waiting: stored,
+    newer = 0,
     from = 0,
     ticked = new Set(),
     comment = '',
@@ -144,11 +148,16 @@ export function decideSeveralView(
   return {
     look: fault ? toFix : isOver ? (pending > 0 ? looks.queued : looks.succeeded) : looks.pendingApproval,
     band: fault ? 'fix' : isOver ? 'over' : 'waiting',
-    waiting: format(texts.waits, { count: waiting.length }),
+    waiting: format(newer < maxCounted ? texts.waits : texts.waitsMany, { count: waiting.length + newer }),
     asks: question ? asksOf(question, viewer) : '',
     results: [...resultsOf(last, undecided, decided, pending, viewer), ...moreWaitOf(more), ...earlierOf(question)],
     common: common.slice(0, most.common),
-    help: waiting.length > shown.length ? texts.helpPages : texts.help,
+    help:
+      newer > 0
+        ? format(texts.helpOldest, { count: waiting.length })
+        : waiting.length > shown.length
+          ? texts.helpPages
+          : texts.help,
     ...pagesAround(start, shown.length, waiting.length, size),
     rows: shown.map((request) => {
       const own = (facts.get(request.requestId) ?? []).filter((one) => !common.some((other) => isSame(one, other)))

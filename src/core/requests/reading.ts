@@ -133,15 +133,6 @@ export const listOwnRequests = defineUseCase({
     page(ports, { tenantId: actor.tenantId, requesterId: actor.id, limit }),
 })
 
-/** Lists the requests that wait for the actor's decision. */
-export const listApprovals = defineUseCase({
-  permission: 'approval.list',
-  input: z.object({ limit: z.int() }),
-  async handle({ ports, actor }: Context<RequestPorts>, { limit }): Promise<Page> {
-    return page(ports, { tenantId: actor.tenantId, approverId: actor.id, status: 'pendingApproval', limit })
-  },
-})
-
 async function page(ports: RequestPorts, query: RequestQuery): Promise<Page> {
   const found = await ports.requests.list({ ...query, limit: query.limit + 1 })
   const requests = found.slice(0, query.limit)
