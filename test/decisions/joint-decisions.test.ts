@@ -70,6 +70,26 @@ describe('a joint decision', () => {
     expect(results[String(first?.requestId)]).toMatchObject({ reason: { facts: { name: omar.displayName } } })
   })
 
+  it('counts a request that the same person has decided in the same way, such as by a second click', async () => {
+    const items = await waiting(3)
+    const [first] = items
+    const clicks = async (decision: 'approved' | 'rejected') => {
+      const last = await core.provisioning.decideJointly(actorOf(dana), order(items, { decision, comment: 'Good.' }))
+      const found = await Promise.all(items.map(({ requestId }) => core.ports.requests.find(requestId)))
+      const undecided = found.filter((one) => one !== undefined)
+      return textOf(cards.decideSeveral({ waiting: [], last, undecided }, viewerOf(dana)))
+    }
+    await core.provisioning.approve(actorOf(omar), { requestId: String(first?.requestId) })
+    await clicks('approved')
+    const again = await clicks('approved')
+    expect(again).toMatch(/You approved 2 requests\. REQ-\d+ Project Aurora, REQ-\d+ Project Aurora\./)
+    expect(again.match(/was decided before your click\. Omar Haddad approved it/g)).toHaveLength(1)
+    expect(again).not.toContain('Dana Fox approved it')
+    const opposite = await clicks('rejected')
+    expect(opposite).not.toContain('You rejected')
+    expect(opposite.match(/was decided before your click\. Dana Fox approved it/g)).toHaveLength(2)
+  })
+
   it('says that another resource has taken an address, and decides the other requests', async () => {
     const items = await waiting(2)
     const found = await core.ports.requests.find(String(items[0]?.requestId))

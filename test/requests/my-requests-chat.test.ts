@@ -191,6 +191,19 @@ describe('approvals', () => {
     expect(await says('kim', 'approvals')).toContain('No request waits for your decision.')
   })
 
+  it('are decided once by two clicks on “Approve all”, and both answers show the decision', async () => {
+    const { types, clicks } = startBot(world)
+    for (const name of ['Harbour', 'Station', 'Airport']) await requested(world, name)
+    const several = await clicks('dana', await types('dana', 'approvals'), 'Decide several')
+    const answers = await Promise.all([1, 2].map(() => clicks('dana', several, 'Approve all', valuesOf(several))))
+    answers.push(await clicks('dana', several, 'Approve all', valuesOf(several)))
+    for (const answer of answers) {
+      expect(textOf(answer)).toContain('You approved 3 requests.')
+      expect(textOf(answer)).toMatch(/Harbour.*Station.*Airport/)
+      expect(textOf(answer)).not.toContain('before your click')
+    }
+  })
+
   it('are decided together from the oldest on, and the card counts those that it does not list', async () => {
     const { types, clicks } = startBot(world)
     const numbers: number[] = []

@@ -152,12 +152,7 @@ export function decideSeveralView(
     asks: question ? asksOf(question, viewer) : '',
     results: [...resultsOf(last, undecided, decided, pending, viewer), ...moreWaitOf(more), ...earlierOf(question)],
     common: common.slice(0, most.common),
-    help:
-      newer > 0
-        ? format(texts.helpOldest, { count: waiting.length })
-        : waiting.length > shown.length
-          ? texts.helpPages
-          : texts.help,
+    help: helpOf(waiting.length, shown.length, newer),
     ...pagesAround(start, shown.length, waiting.length, size),
     rows: shown.map((request) => {
       const own = (facts.get(request.requestId) ?? []).filter((one) => !common.some((other) => isSame(one, other)))
@@ -189,6 +184,12 @@ export function decideSeveralView(
 /** Renders the card, with fewer rows if it would be too large. */
 export const renderDecideSeveral = (several: DecideSeveral, viewer: Viewer): CardJson =>
   firstThatFits(sizes.map((size) => () => decideSeveralCard.render(decideSeveralView(several, viewer, size))))
+
+function helpOf(listed: number, shown: number, newer: number): string {
+  const { help, helpPages, helpOldest } = strings.several
+  if (newer > 0) return format(helpOldest, { count: listed })
+  return listed > shown ? helpPages : help
+}
 
 function asksOf({ batch, waiting, stage }: BatchQuestion, { locale }: Viewer): string {
   const templates = [...new Set(waiting.map(({ template }) => inLocale(template, locale).name))]
@@ -242,17 +243,23 @@ function resultsOf(
 ): Line[] {
   if (!last) return []
   const texts = strings.several
-  const done = Object.values(last.results).filter((result) => result === 'done').length
   const { decision } = last.decision
-  const failed = undecided.map((request): Line => {
-    return { text: failureText(request, last.results[request.requestId], viewer), look: marks.attention }
-  })
+  const repeated = undecided.filter((request) => isRepeated(request, last, viewer))
+  const done = Object.values(last.results).filter((result) => result === 'done').length + repeated.length
+  const named = [...decided.filter(({ requestId }) => last.results[requestId] === 'done'), ...repeated].sort(
+    (one, other) => one.number - other.number,
+  )
+  const failed = undecided
+    .filter((request) => !repeated.includes(request))
+    .map((request): Line => {
+      return { text: failureText(request, last.results[request.requestId], viewer), look: marks.attention }
+    })
   const hidden = failed.length - most.failed
   return [
     ...(done > 0
       ? [
           {
-            text: `${format(texts.done[decision], { count: done })} ${namesOf(last, decided)}`.trim(),
+            text: `${format(texts.done[decision], { count: done })} ${namesOf(named, done)}`.trim(),
             look: marks.good,
           },
         ]
@@ -263,18 +270,25 @@ function resultsOf(
   ]
 }
 
-/** The decided requests, the first ones by name; `''` if they were not read. */
-function namesOf({ results }: JointReport, decided: readonly Request[]): string {
-  const own = decided.filter(({ requestId }) => results[requestId] === 'done')
-  const named = own.slice(0, most.named).map((request) =>
+/** Whether the viewer has already made this decision in this stage: a second click on the same button is no failure. */
+function isRepeated({ requestId, approvals }: Request, { decision, results }: JointReport, { id }: Viewer): boolean {
+  const result = results[requestId]
+  if (typeof result !== 'object' || result.code !== 'already-decided') return false
+  const stage = decision.items.find((item) => item.requestId === requestId)?.stage
+  const decisions = approvals.filter((one) => one.stage === stage).flatMap((one) => one.decisions)
+  return decisions.some((one) => one.by.id === id && one.decision === decision.decision)
+}
+
+/** The decided requests, of which there are `count`, the first ones by name; `''` if they were not read. */
+function namesOf(decided: readonly Request[], count: number): string {
+  const named = decided.slice(0, most.named).map((request) =>
     format(strings.several.named, {
       reference: referenceOf(request),
       name: cut(request.details.displayName, longest.name),
     }),
   )
-  const all = Object.values(results).filter((result) => result === 'done').length
   if (named.length === 0) return ''
-  return format(strings.several.decided, { list: named.join(', '), count: all - named.length })
+  return format(strings.several.decided, { list: named.join(', '), count: count - named.length })
 }
 
 /** Why a request was not decided. */
