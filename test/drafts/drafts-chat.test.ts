@@ -144,6 +144,26 @@ describe('a draft in chat', () => {
     expect(await bot().says('kim', 'my drafts')).toContain('Undone')
   })
 
+  it('returns by Undo with everything that was typed before Discard, and is then listed', async () => {
+    const typed = { ...filled, displayName: 'Typed', alias: 'no address!' }
+    const discarded = await presses(await opens(projectSite), 'Discard', typed)
+    expect(textOf(discarded)).toContain(strings.notice.discarded.todo)
+    expect(await draftsOf()).toEqual([])
+    expect(valuesOf(await bot().clicks('kim', discarded, 'Undo'))).toMatchObject(typed)
+    expect(await bot().says('kim', 'my drafts')).toContain('Typed')
+  })
+
+  it('is discarded by an outdated form and by a form of an earlier version, without their inputs', async () => {
+    const outdated = await opens()
+    await presses(outdated, 'Later', { displayName: 'Saved' })
+    const { version, ...earlier } = subject(outdated, 'Discard')
+    for (const data of [{ ...earlier, version }, earlier]) {
+      const discarded = await bot().sends('kim', 'request.cancel', { ...data, displayName: 'Too late' })
+      expect(textOf(discarded)).toContain(strings.notice.discarded.what)
+      expect(valuesOf(await bot().clicks('kim', discarded, 'Undo'))).toMatchObject({ displayName: 'Saved' })
+    }
+  })
+
   it('is saved once after two clicks at the same time, and a click on an outdated form saves nothing', async () => {
     const form = await opens()
     const twice = await Promise.all([1, 2].map(() => presses(form, 'Later', { displayName: 'Twice' })))

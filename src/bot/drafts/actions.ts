@@ -126,17 +126,31 @@ async function showInstead(turn: Turn, requestId: string, view: DraftView): Prom
   return reply
 }
 
-/** Discards a draft. If it was submitted, cancels its request after a confirmation. */
+/**
+ * Discards a draft. Undo restores it with the inputs of the form that was clicked. If the draft was submitted, cancels its
+ * request after a confirmation.
+ */
 const cancelDraft = defineCardAction({
   verb: 'request.cancel',
-  data: z.object({ requestId, confirmed: z.literal([true, 'true']).optional() }),
-  async handle(turn, { requestId, confirmed }) {
-    const draft = await turn.core.discardDraft(turn.actor, { requestId }).catch(undefinedIfNotFound)
+  // Only a form sends its version and its inputs.
+  data: z.looseObject({
+    requestId,
+    version: version.optional(),
+    confirmed: z.literal([true, 'true']).optional(),
+  }),
+  async handle(turn, { requestId, version, confirmed, ...inputs }) {
+    const draft = await discarded(turn, { ...inputs, requestId, version }).catch(undefinedIfNotFound)
     if (draft?.step === 'discarded') return showStep(draft, turn)
     const request = await turn.core.readRequest(turn.actor, { requestId })
     return cancelOnceConfirmed(turn, request, confirmed !== undefined)
   },
 })
+
+async function discarded(turn: Turn, { version, ...click }: { requestId: string; version: number | undefined }) {
+  const { requestId } = click
+  const answers = version === undefined ? { requestId } : await completed(turn, { ...click, version })
+  return turn.core.discardDraft(turn.actor, answers)
+}
 
 export const draftActions = [
   chooseTemplate,

@@ -198,15 +198,21 @@ export const submitDraft = defineUseCase({
   },
 })
 
-/** Discards a draft. Returns the request instead if the draft was submitted. */
+/**
+ * Discards a draft. Saves the values of its form too, so that Undo restores them; not those of an outdated form. Returns
+ * the request instead if the draft was submitted.
+ */
 export const discardDraft = defineUseCase({
   permission: 'request.create',
-  input: z.object({ requestId: z.uuid() }),
-  async handle(context: Context<DraftPorts>, { requestId }): Promise<DraftView> {
+  input: filledForm.partial({ version: true, values: true }),
+  async handle(context: Context<DraftPorts>, { requestId, version, values }): Promise<DraftView> {
     const { ports } = context
     const draft = await ownDraft(context, requestId)
     if (draft.step !== 'details' && draft.step !== 'review') return showDraft(context, draft, false)
-    const next = await write(ports, { ...draft, step: 'discarded' })
+    const isForm = values !== undefined && draft.step === 'details' && draft.version === version
+    const template = isForm && (await usableTemplate(context, draft.templateId))
+    const last = template ? withAnswers(template, draft, values) : draft
+    const next = await write(ports, { ...last, step: 'discarded' })
     return next ? { step: 'discarded', draft: next } : showDraft(context, await ownDraft(context, requestId), false)
   },
 })
