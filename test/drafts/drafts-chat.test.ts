@@ -89,7 +89,7 @@ describe('a draft in chat', () => {
     for (const displayName of ['One', 'Two', 'Three', 'Four']) await keeps({ displayName })
     const offer = await bot().types('kim', 'new')
     expect(textOf(offer)).toContain(band.several)
-    expect(textOf(offer)).toContain('1 older')
+    expect(textOf(offer)).toContain('1 older: type “my drafts”')
     expect(buttons(offer)).toEqual(['Continue Four', 'Continue Three', 'Continue Two', 'New'])
   })
 
@@ -114,8 +114,25 @@ describe('a draft in chat', () => {
     await keeps({ ...filled, displayName: 'Aurora' }, projectSite)
     const list = await bot().types('kim', 'Drafts')
     expect(textOf(list)).toContain(band.list)
-    expect(buttons(list)).toEqual(['Continue Aurora', 'Continue Choir', 'New'])
+    expect(buttons(list)).toEqual(['Continue Aurora', 'Discard', 'Continue Choir', 'Discard', 'New'])
     expect(await bot().says('dana', 'my drafts')).toContain(strings.notice.noDrafts.what)
+  })
+
+  it('is on a page of my drafts, where each draft can be continued or discarded', async () => {
+    for (let number = 1; number <= 7; number += 1) await keeps({ displayName: `Draft ${number}` })
+    const list = await bot().types('kim', 'my drafts')
+    expect(textOf(list)).toContain('1–5 of 7')
+    expect(textOf(list)).not.toContain('Draft 2')
+    const rest = await bot().clicks('kim', list, 'Next')
+    expect(textOf(rest)).toContain('6–7 of 7')
+    expect(buttons(rest)).toEqual(['Continue Draft 2', 'Discard', 'Continue Draft 1', 'Discard', 'Previous', 'New'])
+    expect(textOf(await bot().clicks('kim', rest, 'Previous'))).toContain('Draft 7')
+    expect(valuesOf(await bot().clicks('kim', rest, 'Continue Draft 1'))['displayName']).toBe('Draft 1')
+    await bot().clicks('kim', rest, 'Discard')
+    const last = await bot().clicks('kim', list, 'Next')
+    expect(textOf(last)).toContain('Draft 1')
+    expect(textOf(last)).not.toContain('Draft 2')
+    expect(buttons(last)).toEqual(['Continue Draft 1', 'Discard', 'Previous', 'New'])
   })
 
   it('is not offered after it is sent or discarded, and an old card shows its status', async () => {

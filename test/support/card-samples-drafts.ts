@@ -48,6 +48,11 @@ const begun = [
   draftWith('Choir', 4, '2026-10-12T08:00:00Z'),
 ]
 
+const twoPages = [...begun, ...begun].map((one, index) => ({
+  ...one,
+  draft: { ...one.draft, requestId: `${earlier.slice(0, -1)}${index}` },
+}))
+
 /** Drafts, and forms from earlier requests. */
 export const draftSamples: readonly Sample[] = [
   sample('', continueDraftCard, () =>
@@ -58,6 +63,9 @@ export const draftSamples: readonly Sample[] = [
   ),
   sample('list', continueDraftCard, () =>
     continueDraftView({ says: 'list', drafts: begun.slice(1, 2), startNew: { command: 'new' } }, asKim),
+  ),
+  sample('pages', continueDraftCard, () =>
+    continueDraftView({ says: 'list', drafts: twoPages, from: 5, startNew: { command: 'new' } }, asKim),
   ),
   sample('kept', continueDraftCard, () => continueDraftView({ says: 'kept', drafts: begun.slice(0, 1) }, asKim)),
   sample('repeat', requestFormCard, () =>

@@ -212,6 +212,7 @@ function largest(letter: string): [name: string, card: CardJson][] {
       ),
     ],
     ['notice', cards.notice({ code: 'tooManyOpen', detail: asWritten(long(4000)), by: long(256) }, asAdmin)],
+    ['drafts', draftsWith(long)],
     ['form', formWith(long)],
   ]
 }
@@ -238,6 +239,13 @@ function delegationsWith(long: (most: number) => string, by: Person): [name: str
     ['delegation', cards.delegation({ step: 'form', form }, known, asAdmin)],
     ['delegation saved', cards.delegation({ step: 'saved', waiting }, known, asAdmin)],
   ]
+}
+
+/** A list of drafts with two further pages. */
+function draftsWith(long: (most: number) => string): CardJson {
+  const draft = draftOf({ displayName: long(256) })
+  const drafts = Array.from({ length: 18 }, () => ({ draft, template: { ...projectSite, name: `x${long(62)}x` } }))
+  return cards.continueDraft({ says: 'list', drafts, from: 5, startNew: { command: 'new' } }, asAdmin)
 }
 
 function formWith(long: (most: number) => string): CardJson {

@@ -39,6 +39,7 @@ const subjects = [
     'delivery',
     'self',
     'list',
+    'drafts',
     'catalogue',
     'starter',
     'queue',
@@ -79,6 +80,7 @@ const verbTable: Readonly<Record<Verb, Row>> = {
   'request.nudge': { needs: 'request.nudge', act: 'nudge' },
   'request.address': { needs: 'request.address', act: 'read' },
   'request.timeline': { needs: 'request.read', act: 'read' },
+  'drafts.page': { needs: 'request.create', about: 'drafts' },
   'requests.page': { needs: 'request.list', about: 'list' },
   'approvals.page': { needs: 'approval.list', about: 'list' },
   'approval.approve': { needs: 'request.decide', act: 'approve' },
@@ -291,6 +293,15 @@ describe('every verb of a card and every command, for everybody', () => {
       await clicks(who, 'delegation.end', others)
     },
   )
+  const ofDrafts = verbs.filter(({ row }) => 'about' in row && row.about === 'drafts')
+  it.each(ofDrafts)('$verb, $who: shows only the person’s own drafts', async ({ verb, who }) => {
+    await world.draft()
+    const before = await world.rows()
+    const answer = await clicks(who, verb, { from: 0, personId: idOf('requester'), requesterId: idOf('requester') })
+    await unchanged(before, answer.text)
+    if (!isMember(who)) readsAsNobody(who, answer)
+    else expect(answer.text.includes(secret), answer.text).toBe(who === 'requester')
+  })
   const lists = verbs.flatMap(({ verb, row, who }) => ('about' in row && row.about === 'list' ? [{ verb, who }] : []))
   it.each(lists)('$verb, $who: shows only the person’s own list, from any page', async ({ verb, who }) => {
     const request = await world.request('pendingApproval')

@@ -153,6 +153,7 @@ describe('mutations of the data of each card verb', () => {
     'request.nudge': ofRequest('request.nudge', () => service.kim),
     'request.address': ofRequest('request.refresh', () => service.kim, { address: 'mutated-address' }),
     'request.timeline': ofRequest('request.refresh', () => service.kim),
+    'drafts.page': { who: () => service.kim, data: async () => ({ from: 5 }) },
     'requests.page': { who: () => service.kim, data: async () => ({ before: 1002, after: 1000 }) },
     'approvals.page': { who: dana, data: async () => ({ before: 1002, after: 1000 }) },
     'approval.approve': ofRequest('approval.approve', dana, { comment }),

@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { formInputIds, wholeValue } from '../../cards/index.ts'
 import { type DraftView, longestName } from '../../core/index.ts'
 import type { Reply, Turn } from '../channel/turn.ts'
-import { defineCardAction, input, requestId, undefinedIfNotFound, version } from '../define.ts'
+import { defineCardAction, input, pageStart, requestId, undefinedIfNotFound, version } from '../define.ts'
 import { cancelOnceConfirmed, statusOf } from '../requests/index.ts'
 import { showStep } from './dialog-steps.ts'
-import { chooseOf, newCommandNames } from './new.ts'
+import { chooseOf, newCommandNames, showDrafts } from './new.ts'
 
 /** The name in a new form, which the person typed before they chose the template. */
 const newName = input.transform((name) => name.slice(0, longestName.displayName).toWellFormed())
@@ -29,6 +29,13 @@ const continueDraft = defineCardAction({
   data: z.object({ requestId, restore: z.literal([true, 'true']).optional() }),
   handle: async (turn, { requestId, restore }) =>
     showStep(await turn.core.continueDraft(turn.actor, { requestId, restore: restore !== undefined }), turn),
+})
+
+/** Shows another page of the person's drafts, on the same card. */
+const pageDrafts = defineCardAction({
+  verb: 'drafts.page',
+  data: z.object({ from: pageStart }),
+  handle: (turn, { from }) => showDrafts(turn, from),
 })
 
 /** The data of a click on a form: the draft and the form's inputs. */
@@ -155,6 +162,7 @@ async function discarded(turn: Turn, { version, ...click }: { requestId: string;
 export const draftActions = [
   chooseTemplate,
   continueDraft,
+  pageDrafts,
   reviewDraft,
   checkNames,
   keepDraft,

@@ -42,7 +42,7 @@ export const dialogSteps = {
     },
   },
   offer: {
-    verbs: ['request.continue', 'request.choose', 'request.cancel'],
+    verbs: ['request.continue', 'request.choose', 'request.cancel', 'drafts.page'],
     async show(offer, { viewer }) {
       return { card: cardsFor(viewer).continueDraft(offer, viewer), at: { step: 'offer' } }
     },

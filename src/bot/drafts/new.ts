@@ -141,15 +141,16 @@ const kindsOf = (commandName: NewCommandName): readonly ResourceKind[] =>
 const myDraftsCommand = defineShowCommand({
   name: 'my drafts',
   startsDialog: true,
-  show: showDrafts,
+  show: (turn) => showDrafts(turn),
 })
 
 export const draftCommands = [...newCommands, myDraftsCommand]
 
-async function showDrafts(turn: Turn): Promise<Reply> {
+/** Shows the page of the person's drafts that has the draft `from`; without `from`, the first page. */
+export async function showDrafts(turn: Turn, from = 0): Promise<Reply> {
   const drafts = await draftsOf(turn, await turn.core.listUsableTemplates(turn.actor))
   if (drafts.length === 0) return showNotice(turn, { code: 'noDrafts' })
-  return showStep({ step: 'offer', says: 'list', drafts, startNew: { command: 'new' } }, turn)
+  return showStep({ step: 'offer', says: 'list', drafts, from, startNew: { command: 'new' } }, turn)
 }
 
 /** Starts a new request with the templates of a command, without offering the person's drafts. */

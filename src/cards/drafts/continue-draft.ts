@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Draft, inLocale, type Template } from '../../core/index.ts'
 import { format, restText, strings } from '../shared/messages.ts'
+import { paged, pageOf } from '../shared/paging.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, longest, moment, type Viewer } from '../shared/texts.ts'
 
@@ -12,14 +13,19 @@ export interface DraftOffer {
     readonly draft: Draft
     readonly template: Pick<Template, 'name' | 'description' | 'localised' | 'kind'>
   }[]
+  /** The first draft of the page of a list. */
+  readonly from?: number
   /** The empty form to start instead: its template, or the command that offers templates. */
   readonly startNew?: { readonly templateId: string } | { readonly command: string }
   /** The name in the new form, which the person has typed. */
   readonly newName?: string | undefined
 }
 
-/** More would hide the choice between continuing and starting again. */
-const maxDrafts = 3
+/** The drafts of an offer. More would hide the choice between continuing and starting again. */
+const maxOffered = 3
+
+/** The drafts of one page of a list. Six drafts with long names do not fit in a card. */
+const maxListed = 5
 
 export const continueDraftCard = defineCard({
   name: 'continue-draft',
@@ -35,11 +41,14 @@ export const continueDraftCard = defineCard({
           displayName: z.string(),
           /** The title of a tap on the row. */
           open: z.string(),
+          /** The draft of the Discard button of the row. */
+          discards: z.string(),
           at: z.string(),
         }),
       )
       .min(1),
-    /** How many more there are, or `''`. */
+    ...paged,
+    /** How many more there are than an offer shows, or `''`. */
     older: z.string(),
     /** The draft of the buttons; of several drafts each row is a button. */
     requestId: z.string(),
@@ -53,11 +62,13 @@ export const continueDraftCard = defineCard({
 
 /** Offers a person their saved drafts. */
 export function continueDraftView(
-  { says, drafts, startNew, newName = '' }: DraftOffer,
+  { says, drafts, from = 0, startNew, newName = '' }: DraftOffer,
   viewer: Viewer,
 ): ViewOf<typeof continueDraftCard> {
   const texts = strings.drafts
-  const shown = drafts.slice(0, maxDrafts).map(({ draft, template }) => {
+  const isList = says === 'list'
+  const { shown, page } = pageOf(isList ? drafts : drafts.slice(0, maxOffered), from, maxListed)
+  const rows = shown.map(({ draft, template }) => {
     const templateName = inLocale(template, viewer.locale).name
     const kind = strings.kind[template.kind]
     const displayName = cut((draft.values['displayName'] ?? '').trim(), longest.title)
@@ -66,17 +77,18 @@ export function continueDraftView(
       about: kind.toLowerCase() === templateName.toLowerCase() ? templateName : `${kind} · ${templateName}`,
       displayName: displayName || texts.noName,
       open: format(texts.open, { name: displayName || templateName }),
+      discards: cut(displayName || templateName, longest.name),
       at: moment(draft.updatedAt, viewer, 'day'),
     }
   })
-  const [only, ...more] = shown
-  const isOne = only !== undefined && more.length === 0
+  const [only] = drafts.length === 1 ? rows : []
   return {
-    says: says !== 'offer' ? says : isOne ? 'one' : 'several',
+    says: says !== 'offer' ? says : only ? 'one' : 'several',
     mark: says === 'kept' ? '✓' : '',
-    drafts: shown,
-    older: restText(texts.older, drafts.length - shown.length),
-    requestId: isOne ? only.requestId : '',
+    drafts: rows,
+    ...page,
+    older: isList ? '' : restText(texts.older, drafts.length - rows.length),
+    requestId: only?.requestId ?? '',
     templateId: startNew && 'templateId' in startNew ? startNew.templateId : '',
     of: startNew && 'command' in startNew ? startNew.command : '',
     newName,

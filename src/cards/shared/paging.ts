@@ -14,11 +14,11 @@ export const paged = {
 }
 
 /** The page that has the row `from`, which may be any number; the last page if there are fewer rows. */
-export function pageOf<T>(rows: readonly T[], from: number) {
-  const last = Math.max(0, Math.ceil(rows.length / rowsOfAdminPage) - 1)
-  const start = Math.min(Math.floor(from / rowsOfAdminPage), last) * rowsOfAdminPage
-  const shown = rows.slice(start, start + rowsOfAdminPage)
-  return { shown, page: pagesAround(start, shown.length, rows.length) }
+export function pageOf<T>(rows: readonly T[], from: number, size: number = rowsOfAdminPage) {
+  const last = Math.max(0, Math.ceil(rows.length / size) - 1)
+  const start = Math.min(Math.floor(from / size), last) * size
+  const shown = rows.slice(start, start + size)
+  return { shown, page: pagesAround(start, shown.length, rows.length, size) }
 }
 
 /** The rows of a page: "7–12 of 30", or "30 of 30" for one row. */

@@ -17,6 +17,7 @@ export const verbs = [
   'request.nudge',
   'request.address',
   'request.timeline',
+  'drafts.page',
   'requests.page',
   'approvals.page',
   'approval.approve',
