@@ -222,10 +222,48 @@ describe('a draft in chat', () => {
       world.stores.templates.put(contosoTenant, { ...openCommunity, active, version }, version - 1)
     await put(false, openCommunity.version + 1)
     expect(await bot().says('kim', 'new')).not.toContain('Choir')
-    expect(await bot().says('kim', 'my drafts')).toContain(strings.notice.noDrafts.what)
     expect(textOf(await bot().clicks('kim', kept, 'Continue'))).toContain(strings.notice.templateGone.what)
     await put(true, openCommunity.version + 2)
     expect(await bot().says('kim', 'new')).toContain('Choir')
+  })
+
+  it('can only be discarded while its template is not available, and counts in my requests', async () => {
+    await keeps({ displayName: 'Choir' })
+    await keeps({ ...filled, displayName: 'Aurora' }, projectSite)
+    const forDana = { ...projectSite, audience: { groups: [], people: [dana.id] } }
+    const put = async (changed: object) => {
+      const { version = 0 } = (await world.stores.templates.find(contosoTenant, projectSite.id)) ?? {}
+      const next = template.parse({ ...projectSite, ...changed, version: version + 1 })
+      await world.stores.templates.put(contosoTenant, next, version)
+    }
+    for (const changed of [{ active: false }, forDana]) {
+      await put(changed)
+      const list = await bot().types('kim', 'my drafts')
+      expect(textOf(list)).toContain(`Aurora\n${strings.drafts.unavailable}`)
+      expect(buttons(list)).toEqual(['Discard', 'Continue Choir', 'Discard', 'New'])
+      expect(await bot().says('kim', 'my requests')).toContain('2 drafts')
+    }
+    await bot().clicks('kim', await bot().types('kim', 'my drafts'), 'Discard')
+    const list = await bot().types('kim', 'my drafts')
+    expect(buttons(list)).toEqual(['Continue', 'New', 'Discard'])
+    await bot().clicks('kim', list, 'Discard')
+    expect(await bot().says('kim', 'my drafts')).toContain(strings.notice.noDrafts.what)
+    await put({})
+  })
+
+  it('is listed alone with Discard only while its template is not available', async () => {
+    await keeps({ displayName: 'Choir' })
+    const { version = 0 } = (await world.stores.templates.find(contosoTenant, openCommunity.id)) ?? {}
+    const put = (active: boolean, version: number) =>
+      world.stores.templates.put(contosoTenant, { ...openCommunity, active, version }, version - 1)
+    await put(false, version + 1)
+    const list = await bot().types('kim', 'my drafts')
+    expect(textOf(list)).toContain(`Choir\n${strings.drafts.unavailable}`)
+    expect(buttons(list)).toEqual(['Discard', 'New'])
+    const discarded = await bot().clicks('kim', list, 'Discard')
+    expect(textOf(discarded)).toContain(strings.notice.discarded.what)
+    await put(true, version + 2)
+    expect(valuesOf(await bot().clicks('kim', discarded, 'Undo'))['displayName']).toBe('Choir')
   })
 
   it('keeps its form, with the typed text, while its template is disabled', async () => {

@@ -67,6 +67,16 @@ export const draftSamples: readonly Sample[] = [
   sample('pages', continueDraftCard, () =>
     continueDraftView({ says: 'list', drafts: twoPages, from: 5, startNew: { command: 'new' } }, asKim),
   ),
+  sample('unavailable', continueDraftCard, () =>
+    continueDraftView(
+      {
+        says: 'list',
+        drafts: begun.slice(0, 2).map((one, index) => ({ ...one, template: index === 0 ? undefined : one.template })),
+        startNew: { command: 'new' },
+      },
+      asKim,
+    ),
+  ),
   sample('kept', continueDraftCard, () => continueDraftView({ says: 'kept', drafts: begun.slice(0, 1) }, asKim)),
   sample('repeat', requestFormCard, () =>
     requestFormView(

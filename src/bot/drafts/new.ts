@@ -148,7 +148,9 @@ export const draftCommands = [...newCommands, myDraftsCommand]
 
 /** Shows the page of the person's drafts that has the draft `from`; without `from`, the first page. */
 export async function showDrafts(turn: Turn, from = 0): Promise<Reply> {
-  const drafts = await draftsOf(turn, await turn.core.listUsableTemplates(turn.actor))
+  const { core, actor } = turn
+  const [templates, started] = await Promise.all([core.listUsableTemplates(actor), core.listDrafts(actor)])
+  const drafts = started.map((draft) => ({ draft, template: templates.find(({ id }) => id === draft.templateId) }))
   if (drafts.length === 0) return showNotice(turn, { code: 'noDrafts' })
   return showStep({ step: 'offer', says: 'list', drafts, from, startNew: { command: 'new' } }, turn)
 }

@@ -5,13 +5,17 @@ import { paged, pageOf } from '../shared/paging.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, longest, moment, type Viewer } from '../shared/texts.ts'
 
+/** A template as far as a list of drafts shows it. */
+type TemplateOfDraft = Pick<Template, 'name' | 'description' | 'localised' | 'kind'>
+
 /** Saved drafts, the last changed first, each with its template. */
 export interface DraftOffer {
   /** After a command that opens forms, a command that lists drafts, or a click that keeps a draft. */
   readonly says: 'offer' | 'list' | 'kept'
   readonly drafts: readonly {
     readonly draft: Draft
-    readonly template: Pick<Template, 'name' | 'description' | 'localised' | 'kind'>
+    /** Undefined if the person cannot use the template. Only a list has such drafts. */
+    readonly template: TemplateOfDraft | undefined
   }[]
   /** The first draft of the page of a list. */
   readonly from?: number
@@ -36,7 +40,9 @@ export const continueDraftCard = defineCard({
       .array(
         z.strictObject({
           requestId: z.uuid(),
-          /** The kind of resource and the template. */
+          /** Whether the person can use the template and so continue the draft. */
+          isAvailable: z.boolean(),
+          /** The kind of resource and the template, or why the person cannot continue the draft. */
           about: z.string(),
           displayName: z.string(),
           /** The title of a tap on the row. */
@@ -69,19 +75,19 @@ export function continueDraftView(
   const isList = says === 'list'
   const { shown, page } = pageOf(isList ? drafts : drafts.slice(0, maxOffered), from, maxListed)
   const rows = shown.map(({ draft, template }) => {
-    const templateName = inLocale(template, viewer.locale).name
-    const kind = strings.kind[template.kind]
     const displayName = cut((draft.values['displayName'] ?? '').trim(), longest.title)
+    const name = displayName || (template ? inLocale(template, viewer.locale).name : texts.noName)
     return {
       requestId: draft.requestId,
-      about: kind.toLowerCase() === templateName.toLowerCase() ? templateName : `${kind} · ${templateName}`,
+      isAvailable: template !== undefined,
+      about: template ? aboutOf(template, viewer) : texts.unavailable,
       displayName: displayName || texts.noName,
-      open: format(texts.open, { name: displayName || templateName }),
-      discards: cut(displayName || templateName, longest.name),
+      open: template ? format(texts.open, { name }) : '',
+      discards: cut(name, longest.name),
       at: moment(draft.updatedAt, viewer, 'day'),
     }
   })
-  const [only] = drafts.length === 1 ? rows : []
+  const [only] = drafts.length === 1 ? rows.filter(({ isAvailable }) => isAvailable) : []
   return {
     says: says !== 'offer' ? says : only ? 'one' : 'several',
     mark: says === 'kept' ? '✓' : '',
@@ -93,4 +99,11 @@ export function continueDraftView(
     of: startNew && 'command' in startNew ? startNew.command : '',
     newName,
   }
+}
+
+/** Returns the kind and the name of a template, once if they are the same. */
+function aboutOf(template: TemplateOfDraft, viewer: Viewer): string {
+  const kind = strings.kind[template.kind]
+  const { name } = inLocale(template, viewer.locale)
+  return kind.toLowerCase() === name.toLowerCase() ? name : `${kind} · ${name}`
 }
