@@ -295,6 +295,8 @@ describe('a text that a person types', () => {
           [reference, other.reference],
           [reference, `and ${other.reference}`],
           [`${reference},`, `#${other.reference.slice(4)}`],
+          [reference.slice(4), `and ${other.reference.slice(4)}`],
+          [reference.slice(4), `, ${other.reference.slice(4)} and ${reference.slice(4)}`],
         ])
           expect(await says('dana', `${text} ${first} ${second}`)).toContain(
             'I decide one request at a time here.\nType “approvals” to decide several.',
@@ -517,5 +519,34 @@ describe('a text that a person types', () => {
       expect(shown).not.toContain('evil')
       expect(shown).toContain('New room')
     })
+  })
+})
+
+describe('a name with a number', () => {
+  const world = withBotWorld()
+  const start = () => startBot(world)
+
+  it('cancel: does not take the number for another person’s request', async () => {
+    const { types } = start()
+    const { reference } = await requested(world, 'Other thing', { who: 'kim' })
+    const card = await types('sam', `please cancel the Budget ${reference.slice('REQ-'.length)} site`)
+    expect(textOf(card)).not.toContain(reference)
+    expect(textOf(card)).not.toContain('Cancel this request?')
+  })
+
+  it.each(['Summer party 2026', 'Team 12', 'Room 7'])('cancel and status: find “%s”', async (name) => {
+    const { says } = start()
+    const { reference } = await requested(world, name, { who: 'kim' })
+    await requested(world, name.replace(/\d+$/, '99'), { who: 'kim' })
+    expect(await says('kim', `cancel the ${name} site`)).toMatch(new RegExp(`Cancel this request\\?[^]*${reference}`))
+    expect(await says('kim', `status of ${name}`)).toContain(`${reference}\n`)
+  })
+
+  it('cancel and status: do not take the only open request for one with another number', async () => {
+    const { says } = start()
+    const { reference } = await requested(world, 'Room 13', { who: 'omar' })
+    expect(await says('omar', 'cancel Room 12')).not.toContain('Cancel this request?')
+    expect(await says('omar', 'status of Room 12')).toMatch(/My requests\n/)
+    expect(await says('omar', 'cancel Room 13')).toMatch(new RegExp(`Cancel this request\\?[^]*${reference}`))
   })
 })

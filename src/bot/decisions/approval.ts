@@ -119,8 +119,12 @@ export const rejectCommand = defineDecision('reject')
 
 /** The number of another request in a comment. */
 const otherNumber = /(?:\breq[\s-]*|#\s*)\d{1,9}(?!\d)/i
-/** A text that continues a list of numbers: “and REQ-1043”. */
-const restOfList = /^(?:[\s,;&+]|(?:and|also|or|plus|und|oder|et|ou|y|e|i)\s)*(?:req[\s-]*|#\s*)\d/i
+const joiner = String.raw`(?:[\s,;&+]|(?:and|also|or|plus|und|oder|et|ou|y|e|i)\s)`
+/** A text that continues a list of numbers: “and REQ-1043”, or “and 1043” without a comment. */
+const restOfList = new RegExp(
+  String.raw`^${joiner}*(?:(?:req[\s-]*|#\s*)\d|\d{4,9}(?:${joiner}+\d{4,9})*[\s.!]*$)`,
+  'i',
+)
 
 /**
  * Defines a command that decides one request. Without a number, it lists the person's approvals. With several numbers it

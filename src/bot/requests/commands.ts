@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { cardsFor, rowsOfPage } from '../../cards/index.ts'
 import { may, openStates, type PageAt, type Request } from '../../core/index.ts'
-import { wordsInCommon } from '../channel/sentences/index.ts'
+import { hasRequestNumber, wordsInCommon } from '../channel/sentences/index.ts'
 import { isForAdmins, type Reply, type Turn } from '../channel/turn.ts'
 import {
   defineCardAction,
@@ -35,7 +35,7 @@ export const statusCommand = defineCommand({
   argument: reference,
   handle: (turn, reference) => ofReference(turn, reference, ({ requestId }) => statusOf(turn, requestId)),
   async withoutValidArgument(turn, argument) {
-    if (isNumberLike(argument)) return showNotice(turn, { code: 'noReference' })
+    if (hasRequestNumber(argument)) return showNotice(turn, { code: 'noReference' })
     if (argument !== '') return statusMeant(turn, argument)
     const { requests } = await turn.core.listOwnRequests(turn.actor, { limit: newestSearched })
     const newest = requests.find(({ status }) => openStates.includes(status)) ?? requests[0]
@@ -60,7 +60,8 @@ export const nudgeCommand = defineCommand({
 /** Shows the request that a sentence names, or the only open one; otherwise, the list. */
 async function statusMeant(turn: Turn, text: string): Promise<Reply> {
   const { requests } = await turn.core.listOwnRequests(turn.actor, { limit: newestSearched })
-  const only = onlyMeant(requests, text) ?? onlyOne(requests.filter(({ status }) => openStates.includes(status)))
+  const open = requests.filter(({ status }) => openStates.includes(status))
+  const only = onlyMeant(requests, text) ?? onlyUnnumbered(open, text)
   return only ? statusOf(turn, only.requestId) : showMine(turn)
 }
 
@@ -116,7 +117,7 @@ async function cancelMeant(turn: Turn, text: string): Promise<Reply> {
   const { core, actor } = turn
   const { requests } = await core.listOwnRequests(actor, { limit: newestSearched })
   const open = requests.filter(isCancellable)
-  const only = isNumberLike(text) ? undefined : (onlyMeant(open, text) ?? onlyOne(open))
+  const only = hasRequestNumber(text) ? undefined : (onlyMeant(open, text) ?? onlyUnnumbered(open, text))
   if (only) return cancelOnceConfirmed(turn, only)
   return open.length > 0
     ? { card: cardsFor(turn.viewer).cancelWhich(open) }
@@ -140,9 +141,6 @@ export async function cancelOnceConfirmed(turn: Turn, request: Request, isConfir
 /** How many of a person's newest requests are searched. */
 export const newestSearched = 100
 
-/** Whether a text contains a number or the beginning of one, such as “REQ-”. */
-export const isNumberLike = (text: string): boolean => /\d|\breq\b|#/i.test(text)
-
 /** Runs a function with the request of a typed number. If the person cannot see one, the card repeats the number. */
 export async function ofReference(
   turn: Turn,
@@ -161,6 +159,10 @@ export function onlyMeant(requests: readonly Request[], text: string): Request |
   const most = Math.max(0, ...ranked.map(({ count }) => count))
   return most === 0 ? undefined : onlyOne(ranked.filter(({ count }) => count === most))?.request
 }
+
+/** Returns the only request of a list. A text with a number, such as “Room 12”, means a request with this number only. */
+const onlyUnnumbered = (requests: readonly Request[], text: string): Request | undefined =>
+  /\d/.test(text) ? undefined : onlyOne(requests)
 
 /** Returns the only entry of a list; undefined for any other list. */
 export const onlyOne = <Entry>(list: readonly Entry[]): Entry | undefined => (list.length === 1 ? list[0] : undefined)

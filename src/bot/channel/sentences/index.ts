@@ -2,6 +2,7 @@
 export { shortened } from './name-in-sentence.ts'
 export { isNear } from './near.ts'
 export {
+  hasRequestNumber,
   isDoubtful,
   isKindAlone,
   isOtherTask,

@@ -96,7 +96,15 @@ function afterKind(text: string, words: readonly Word[]): Region | undefined {
   const known = [vocabulary.fillers, vocabulary.create, vocabulary.not, vocabulary.other, vocabulary.greetings]
   const stops = [vocabulary.polite, vocabulary.thanks, vocabulary.ends]
   if ([...known, ...stops].some((phrases) => lengthAt(phrases, words, end) > 0)) return undefined
-  return regionOf(text, words, end, end, stops)
+  return regionOf(text, words.slice(0, lengthWithoutCancel(words)), end, end, stops)
+}
+
+/** Returns the number of words before a “cancel” at the end: “die Seite Aurora stornieren” requests no site. */
+function lengthWithoutCancel(words: readonly Word[]): number {
+  const isRequest = foundIn(vocabulary.create, words).length > 0
+  const found = foundIn(vocabulary.commands.get('cancel') ?? new Map(), words)
+  const atEnd = found.find(({ index, count }) => index + count === words.length)
+  return isRequest || !atEnd ? words.length : atEnd.index
 }
 
 const regionFrom = (words: readonly Word[], from: number, first: number, last: number, to = last): Region => ({

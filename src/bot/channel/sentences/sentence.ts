@@ -148,14 +148,52 @@ function nearCancel(words: readonly Word[]): 'cancel' | 'status' {
   return words.some(({ folded }) => verbs.some(([verb = '']) => isNear(folded, verb))) ? 'cancel' : 'status'
 }
 
-/** Returns the numbers of requests in a text, each once. A number without REQ needs a verb such as “status”, or is alone. */
+/** A marked request number: “REQ-1007”, “# 1007”. “C# 2026” is a name. */
+const marked = /(?:\breq[\s-]*|(?<!\p{L})#\s*)(\d{1,9})(?!\d)/giu
+/** The mark of a number, with or without the number. */
+const mark = /\breq(?!\p{L})|(?<!\p{L})#/iu
+const isNumber = ({ folded }: Word): boolean => /^\d+$/.test(folded)
+
+/** Returns the numbers of requests in a text, each once. A number without a mark needs a verb such as “status”, or is alone. */
 function numbersIn(text: string, hasVerb: boolean): string[] {
-  const marked = [...text.matchAll(/(?:\breq[\s-]*|#\s*)(\d{1,9})(?!\d)/giu)].map(([, number = '']) => number)
+  const numbers = [...text.matchAll(marked)].map(([, number = '']) => number)
+  if (numbers.length > 0) return [...new Set(numbers)]
   const words = wordsOf(text)
-  const named = foundIn(vocabulary.request, words).flatMap(({ index, count }) => words[index + count]?.folded ?? [])
-  const bare = hasVerb || words.length === 1 ? words.map(({ folded }) => folded).filter((word) => word.length >= 4) : []
-  const numbers = [...named, ...bare].filter((word) => /^\d{3,9}$/.test(word))
-  return [...new Set(marked.length > 0 ? marked : numbers)]
+  const after = ({ index, count }: Found) => {
+    const next = index + count
+    return words[next + lengthAt(vocabulary.number, words, next)]?.folded ?? []
+  }
+  const named = foundIn(vocabulary.request, words).flatMap(after)
+  const all = [...named, ...unmarkedIn(words, hasVerb)]
+  return [...new Set(all.filter((number) => /^\d{3,9}$/.test(number)))]
+}
+
+/** Returns the numbers without a mark. With a word that can be a part of a name, they are too: “Summer party 2026”. */
+function unmarkedIn(words: readonly Word[], hasVerb: boolean): string[] {
+  const read = untilReason(words)
+  if (!hasOnlyNumbers(read)) return []
+  const numbered = new Set(foundIn(vocabulary.number, read).map(({ index, count }) => index + count))
+  const isMeant = ({ folded }: Word, index: number) =>
+    numbered.has(index) || (folded.length >= 4 && (hasVerb || words.length === 1))
+  return read.filter(isMeant).flatMap((word) => (isNumber(word) ? word.folded : []))
+}
+
+/** Whether no word but the numbers can be a part of a name. “Team”, “site” and “room” can. */
+const hasOnlyNumbers = (words: readonly Word[]): boolean =>
+  isOnly(
+    words.filter((word) => !isNumber(word)),
+    besideNumber,
+  )
+const besideNumber = [
+  ...aboutOne.map((command) => vocabulary.commands.get(command) ?? none),
+  ...[vocabulary.request, vocabulary.number, vocabulary.aroundNumber, vocabulary.not, vocabulary.thanks],
+  ...[vocabulary.greetings, vocabulary.polite, vocabulary.fillers, vocabulary.articles],
+]
+
+/** Whether a text has the number of a request or the beginning of one, such as “REQ-”. “Team 12” is a name. */
+export function hasRequestNumber(text: string): boolean {
+  const words = wordsOf(text)
+  return mark.test(text) || (words.some(isNumber) && hasOnlyNumbers(words))
 }
 
 /** The commands that need no number, or that require the number. */
@@ -200,11 +238,16 @@ export function withKindFor(text: string, name: string, kind: NamedKind): string
 export const isKindAlone = (name: string, kind: NamedKind): boolean =>
   isOnly(wordsOf(name), [vocabulary.kinds.get(kind) ?? none])
 
-/** How many words of a name are in a text. Words that every name can have, such as “team” or “site”, do not count. */
+/**
+ * Returns how many words of a name are in a text. Words that every name can have, such as “team” or “site”, do not count. A
+ * number in the text belongs to the name: “Room 12” is not “Room 13”.
+ */
 export function wordsInCommon(text: string, name: string): number {
-  const words = new Set(wordsOf(text).map(({ folded }) => folded))
-  const own = wordsOf(name).filter((word) => word.folded.length > 1 && !isOnly([word], commonWords))
-  return new Set(own.map(({ folded }) => folded).filter((word) => words.has(word))).size
+  const words = wordsOf(text)
+  const inName = new Set(wordsOf(name).map(({ folded }) => folded))
+  if (words.some((word) => isNumber(word) && !inName.has(word.folded))) return 0
+  const counts = (word: Word) => isNumber(word) || (word.folded.length > 1 && !isOnly([word], commonWords))
+  return new Set(words.filter((word) => inName.has(word.folded) && counts(word)).map(({ folded }) => folded)).size
 }
 const commonWords = [...vocabulary.kinds.values(), vocabulary.create, vocabulary.ends, vocabulary.for, ...smallTalk]
 

@@ -72,8 +72,12 @@ const language = z.strictObject({
   undecided: phrases,
   /** Words for tasks that no form of ours does: “delete”. */
   other: phrases,
-  /** Words before a request number: “request 1007”. */
+  /** Words for a request. A number after them is a request number: “request 1007”. */
   request: phrases,
+  /** Words before any number: “no. 1007”. */
+  number: phrases,
+  /** Other words around a request number that are no part of a name: “has 1007 been approved”. */
+  aroundNumber: phrases,
 })
 type Language = z.output<typeof language>
 
@@ -143,6 +147,8 @@ export const vocabulary = {
   undecided: all('undecided'),
   other: all('other'),
   request: all('request'),
+  number: all('number'),
+  aroundNumber: all('aroundNumber'),
 }
 
 /** Returns the number of words of the longest phrase that begins at a word; 0 if no phrase does. */
