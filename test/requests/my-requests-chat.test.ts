@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
 import { maxJoint, type RequestForSite, type RequestState } from '../../src/core/index.ts'
 import { cardIn, saying } from '../support/bot-activities.ts'
-import { requested, startBot, withBotWorld } from '../support/bot-world.ts'
+import { type BotWorld, requested, startBot, withBotWorld } from '../support/bot-world.ts'
 import { kim, requestOf, requests, stepsUntil } from '../support/card-requests.ts'
 import { nodesOf } from '../support/card-rules.ts'
 import { textOf, valuesOf } from '../support/cards.ts'
@@ -23,14 +23,10 @@ const buttonOf = (card: Card, reference: string) => {
 const typedBy = (action: Readonly<Record<string, unknown>>): string =>
   String((action['data'] as { msteams?: { value?: unknown } } | undefined)?.msteams?.value)
 
-describe('my requests', () => {
-  const world = withBotWorld()
-  afterEach(() => {
-    expect(world.logged.splice(0)).toEqual([])
-  })
+/** Returns a function that stores a request of Kim in any state, as its steps would leave it. */
+function storingIn(world: BotWorld) {
   let made = 0
-  /** Stores a request of Kim in any state, as its steps would leave it. */
-  async function stored(more: Partial<RequestForSite>) {
+  return async (more: Partial<RequestForSite>) => {
     made += 1
     const request = requestOf({
       ...more,
@@ -40,6 +36,14 @@ describe('my requests', () => {
     if (!inStore) throw new Error('This id exists already.')
     return { ...inStore, reference: `REQ-${inStore.number}` }
   }
+}
+
+describe('my requests', () => {
+  const world = withBotWorld()
+  afterEach(() => {
+    expect(world.logged.splice(0)).toEqual([])
+  })
+  const stored = storingIn(world)
 
   it('show fifteen requests in pages, to the oldest and back, without requests of other people', async () => {
     const { types, clicks } = startBot(world)
@@ -219,5 +223,35 @@ describe('approvals', () => {
     expect(textOf(several)).toContain('201 waiting')
     expect(textOf(several)).toContain('This card lists the 200 oldest requests.')
     expect(textOf(several)).toContain('1–6 of 200')
+  })
+})
+
+describe('a request with more than a hundred newer ones', () => {
+  const world = withBotWorld()
+  const stored = storingIn(world)
+
+  it('is found by nudge, cancel and status, with its name and without', async () => {
+    const { says } = startBot(world)
+    const { reference } = await requested(world, 'Harbour tour')
+    for (let count = 0; count < 101; count += 1) await stored(requests.ready)
+    expect(await says('kim', 'status')).toContain(reference)
+    expect(await says('kim', 'status of the harbour tour')).toContain(reference)
+    for (const text of ['cancel', 'cancel the harbour tour'])
+      expect(await says('kim', text)).toMatch(new RegExp(`Cancel this request\\?[^]*${reference}`))
+    expect(await says('kim', 'nudge')).toContain('Your last reminder')
+    for (let count = 0; count < 101; count += 1) await stored(requests.queued)
+    expect(await says('kim', 'status of the harbour tour')).toContain(reference)
+    expect(await says('kim', 'cancel the harbour tour')).toMatch(new RegExp(`Cancel this request\\?[^]*${reference}`))
+    expect(await says('kim', 'nudge')).toContain('Already reminded')
+  })
+
+  it('is found by status instead of an ended request with the same name', async () => {
+    const { says } = startBot(world)
+    const { reference } = await requested(world, 'Lighthouse')
+    await requested(world, 'Another open request')
+    await stored({ ...requests.ready, details: { ...requests.ready.details, displayName: 'Lighthouse' } })
+    const shown = await says('kim', 'status of the lighthouse')
+    expect(shown).toContain(reference)
+    expect(shown).not.toMatch(/My requests\n/)
   })
 })

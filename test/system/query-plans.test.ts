@@ -137,6 +137,12 @@ describe.each(engines)('with any number of requests, %s:', (engine) => {
       count({ approverId: dana, status: 'pendingApproval', limit: maxCounted }),
     ],
     ['own requests with one status', list({ requesterId: kim, status: 'rejected' })],
+    ['open own requests', list({ requesterId: kim, status: openStates })],
+    ['the newest open own request', list({ requesterId: kim, status: openStates, limit: 1 })],
+    [
+      'the newest own request that waits for approval',
+      list({ requesterId: kim, status: ['pendingApproval'], limit: 1 }),
+    ],
     ['all requests', list({})],
     ['all requests, a late page', list({ before: newest - stored + 50 })],
     ['all with one status', list({ status: 'failed' })],

@@ -10,6 +10,7 @@ import {
   type RequestState,
   referenceOf,
   referencePattern,
+  requestStates,
   transitions,
 } from '../../core/index.ts'
 import type { Reply, Turn } from '../channel/turn.ts'
@@ -77,11 +78,12 @@ async function listFitting({ core, actor, viewer }: Turn, verb: WhichFor): Promi
   return { card: cardsFor(viewer).adminWhich(verb, { entries: fitting, total }, viewer) }
 }
 
-/** Whether a request can still be cancelled. The core checks it again. */
-export function isCancellable({ status }: Request): boolean {
+/** The states of requests that can still be cancelled. The core checks them again. */
+export const cancellableStates = requestStates.filter((status) => {
   const next: readonly RequestState[] = transitions[status]
   return next.includes('cancelled')
-}
+})
+export const isCancellable = ({ status }: Request): boolean => cancellableStates.includes(status)
 
 /** `admin retry REQ-1042`: shows a confirmation; the click retries. */
 export const adminRetryCommand = defineAdminVerb('retry', async (turn, request) => {

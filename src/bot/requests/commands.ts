@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { cardsFor, rowsOfPage } from '../../cards/index.ts'
-import { may, openStates, type PageAt, type Request } from '../../core/index.ts'
+import { may, openStates, type PageAt, type Request, type RequestState } from '../../core/index.ts'
 import { hasRequestNumber, wordsInCommon } from '../channel/sentences/index.ts'
 import { isForAdmins, type Reply, type Turn } from '../channel/turn.ts'
 import {
@@ -11,7 +11,7 @@ import {
   showNotice,
   undefinedIfNotFound,
 } from '../define.ts'
-import { confirmCancel, isCancellable } from './admin.ts'
+import { cancellableStates, confirmCancel, isCancellable } from './admin.ts'
 import { nudge, statusOf } from './status.ts'
 
 /** `my requests`. */
@@ -37,8 +37,7 @@ export const statusCommand = defineCommand({
   async withoutValidArgument(turn, argument) {
     if (hasRequestNumber(argument)) return showNotice(turn, { code: 'noReference' })
     if (argument !== '') return statusMeant(turn, argument)
-    const { requests } = await turn.core.listOwnRequests(turn.actor, { limit: newestSearched })
-    const newest = requests.find(({ status }) => openStates.includes(status)) ?? requests[0]
+    const newest = (await newestOf(turn, openStates)) ?? (await newestOf(turn))
     return newest ? statusOf(turn, newest.requestId) : showMine(turn)
   },
 })
@@ -51,17 +50,20 @@ export const nudgeCommand = defineCommand({
   handle: (turn, reference) => ofReference(turn, reference, ({ requestId }) => nudge(turn, requestId)),
   async withoutValidArgument(turn, argument) {
     if (argument !== '') return showNotice(turn, { code: 'noReferenceToNudge' })
-    const { requests } = await turn.core.listOwnRequests(turn.actor, { limit: newestSearched })
-    const newest = requests.find(({ status }) => status === 'pendingApproval')
+    const newest = await newestOf(turn, ['pendingApproval'])
     return newest ? nudge(turn, newest.requestId) : showNotice(turn, { code: 'nothingToNudge' })
   },
 })
 
 /** Shows the request that a sentence names, or the only open one; otherwise, the list. */
 async function statusMeant(turn: Turn, text: string): Promise<Reply> {
-  const { requests } = await turn.core.listOwnRequests(turn.actor, { limit: newestSearched })
-  const open = requests.filter(({ status }) => openStates.includes(status))
-  const only = onlyMeant(requests, text) ?? onlyUnnumbered(open, text)
+  const { core, actor } = turn
+  const [{ requests: open }, newest] = await Promise.all([
+    core.listOwnRequests(actor, { limit: openSearched, status: openStates }),
+    core.listOwnRequests(actor, { limit: newestSearched }),
+  ])
+  const ended = newest.requests.filter(({ status }) => !openStates.includes(status))
+  const only = onlyMeant([...open, ...ended], text) ?? onlyUnnumbered(open, text)
   return only ? statusOf(turn, only.requestId) : showMine(turn)
 }
 
@@ -115,8 +117,7 @@ export const cancelCommand = defineCommand({
  */
 async function cancelMeant(turn: Turn, text: string): Promise<Reply> {
   const { core, actor } = turn
-  const { requests } = await core.listOwnRequests(actor, { limit: newestSearched })
-  const open = requests.filter(isCancellable)
+  const { requests: open } = await core.listOwnRequests(actor, { limit: openSearched, status: cancellableStates })
   const only = hasRequestNumber(text) ? undefined : (onlyMeant(open, text) ?? onlyUnnumbered(open, text))
   if (only) return cancelOnceConfirmed(turn, only)
   return open.length > 0
@@ -138,8 +139,15 @@ export async function cancelOnceConfirmed(turn: Turn, request: Request, isConfir
   return statusOf(turn, requestId)
 }
 
-/** How many of a person's newest requests are searched. */
-export const newestSearched = 100
+/** How many requests of a person are searched for a name: the newest, and the newest open ones. A batch can add 200. */
+const newestSearched = 100
+const openSearched = 500
+
+/** Returns the person's newest request: of those in these states, or of all. */
+async function newestOf({ core, actor }: Turn, status?: readonly RequestState[]): Promise<Request | undefined> {
+  const { requests } = await core.listOwnRequests(actor, { limit: 1, ...(status && { status }) })
+  return requests[0]
+}
 
 /** Runs a function with the request of a typed number. If the person cannot see one, the card repeats the number. */
 export async function ofReference(
@@ -153,11 +161,15 @@ export async function ofReference(
   return { ...(await showNotice(turn, { code: 'notFound', reference: `REQ-${digits}` })), isRefusal: true }
 }
 
-/** Returns the request whose name is most similar to a text; undefined if no name or several names are. */
-export function onlyMeant(requests: readonly Request[], text: string): Request | undefined {
+/**
+ * Returns the request whose name is most similar to a text, or the only open one of several. Undefined if no name is similar,
+ * or if the text can mean several requests.
+ */
+function onlyMeant(requests: readonly Request[], text: string): Request | undefined {
   const ranked = requests.map((request) => ({ request, count: wordsInCommon(text, request.details.displayName) }))
-  const most = Math.max(0, ...ranked.map(({ count }) => count))
-  return most === 0 ? undefined : onlyOne(ranked.filter(({ count }) => count === most))?.request
+  const most = Math.max(1, ...ranked.map(({ count }) => count))
+  const similar = ranked.filter(({ count }) => count === most).map(({ request }) => request)
+  return onlyOne(similar) ?? onlyOne(similar.filter(({ status }) => openStates.includes(status)))
 }
 
 /** Returns the only request of a list. A text with a number, such as “Room 12”, means a request with this number only. */
@@ -165,4 +177,4 @@ const onlyUnnumbered = (requests: readonly Request[], text: string): Request | u
   /\d/.test(text) ? undefined : onlyOne(requests)
 
 /** Returns the only entry of a list; undefined for any other list. */
-export const onlyOne = <Entry>(list: readonly Entry[]): Entry | undefined => (list.length === 1 ? list[0] : undefined)
+const onlyOne = <Entry>(list: readonly Entry[]): Entry | undefined => (list.length === 1 ? list[0] : undefined)

@@ -125,12 +125,12 @@ export const listRequests = defineUseCase({
   },
 })
 
-/** Lists the requests of the actor, also for an admin. */
+/** Lists the requests of the actor, also for an admin: those in these states, or all. */
 export const listOwnRequests = defineUseCase({
   permission: 'request.list',
-  input: z.object({ limit: z.int() }),
-  handle: ({ ports, actor }: Context<RequestPorts>, { limit }): Promise<Page> =>
-    page(ports, { tenantId: actor.tenantId, requesterId: actor.id, limit }),
+  input: z.object({ limit: z.int(), status: z.array(requestState).readonly().exactOptional() }),
+  handle: ({ ports, actor }: Context<RequestPorts>, query): Promise<Page> =>
+    page(ports, { ...query, tenantId: actor.tenantId, requesterId: actor.id }),
 })
 
 async function page(ports: RequestPorts, query: RequestQuery): Promise<Page> {
