@@ -1,7 +1,10 @@
+import type { Activity } from 'botbuilder'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isDoubtful, type Meaning, meaningOf, withoutPoliteness } from '../../src/bot/channel/sentences/index.ts'
 import { describedCommands, foundIn, vocabulary, wordsOf } from '../../src/bot/channel/sentences/words.ts'
+import { clickOf, longestText, textOf } from '../../src/bot/channel/turn.ts'
+import { saying } from '../support/bot-activities.ts'
 
 /** Writes a meaning in short: `site “Aurora”`, `cancel REQ-1007`, `thanks`. */
 function short(meaning: Meaning | undefined): string {
@@ -233,6 +236,48 @@ describe('the meaning of a sentence', () => {
         expect(meaning.name).not.toMatch(/[\n\r]/)
       }),
     )
+  })
+})
+
+describe('a hostile text', () => {
+  it('has no name without a closing quotation mark, with runs of spaces of any size', () => {
+    const runs = ['"', '“', '”', '„', '«', '»'].flatMap((mark) => ['a', '1'].map((letter) => ({ mark, letter })))
+    for (const { mark, letter } of runs) {
+      const typed = `site ${mark}${' '.repeat(330)}${letter.repeat(320)}${' '.repeat(330)}`
+      expect(short(meaningOf(typed))).toBe('help card')
+    }
+  })
+
+  it.each([
+    ['unfinished tags', '<at ', `${'<at '.repeat(499)}<at`],
+    ['unfinished mentions', '<at>', '<at>'.repeat(500)],
+    ['opening brackets', '<', '<'.repeat(2000)],
+    ['spaces', ' ', ''],
+    ['short words', 'no ', `${'no '.repeat(666)}no`],
+  ])('of 256 KiB with %s is cut after 2,000 characters', (_, part, expected) => {
+    const text = part.repeat(Math.floor(262_144 / part.length))
+    expect(textOf(saying('kim', text) as Activity)).toBe(expected)
+    expect(textOf(saying('kim', '', { value: { msteams: { value: text } } }) as Activity)).toBe(expected)
+    const entities = [{ type: 'mention', text, mentioned: { id: '29:omar' } }]
+    expect(textOf(saying('kim', 'help', { entities }) as Activity)).toBe('help')
+  })
+
+  it('has no half letter at its end', () => {
+    expect(textOf(saying('kim', `${'a'.repeat(longestText - 1)}😀`) as Activity)).toBe(`${'a'.repeat(1999)}\ufffd`)
+  })
+})
+
+describe('the inputs of a card', () => {
+  it('are not cut as a typed text is', () => {
+    const value = { verb: 'draft.save', inputs: { reason: 'x '.repeat(longestText) } }
+    expect(clickOf(saying('kim', '', { value }))?.data['inputs']).toEqual(value.inputs)
+  })
+})
+
+describe('the text of a button', () => {
+  it('is one line without runs of spaces, as a typed text is', () => {
+    const value = { msteams: { type: 'messageBack', value: '  new   site\n“ Aurora\t” ' } }
+    expect(textOf(saying('kim', '', { value }) as Activity)).toBe('new site “ Aurora ”')
   })
 })
 

@@ -507,6 +507,8 @@ describe('a text that a person types', () => {
       '   ',
       '🙂',
       'x'.repeat(20_000),
+      'no such thing '.repeat(18_000),
+      '<at '.repeat(65_000),
       `**bold** [link](https://evil.example) ${'$'}{1+1} <at>x</at>`,
       '__proto__',
       'constructor',

@@ -129,8 +129,17 @@ export function clickOf(activity: Partial<Activity>): Click | undefined {
 export const isAutomatic = ({ value }: Partial<Activity>): boolean =>
   isRecord(value) && value['trigger'] !== undefined && value['trigger'] !== 'manual'
 
-/** Returns the text of a message, or the command of a button if the client does not type it (card-style §7). */
-export const textOf = (activity: Activity): string => typedByButton(activity) ?? plainText(activity)
+/** A longer text of a message is cut, in UTF-16 units. The longest command has a comment of 500. */
+export const longestText = 2000
+
+/**
+ * Returns the text of a message on one line, or the command of a button if the client does not type it (card-style §7). The
+ * inputs of a card are not in this text.
+ */
+export function textOf(activity: Activity): string {
+  const text = typedByButton(activity) ?? withoutMarkup(activity)
+  return text.replace(/\s+/g, ' ').trim().slice(0, longestText).trimEnd().toWellFormed()
+}
 
 function typedByButton(activity: Activity): string | undefined {
   const value: unknown = activity.value
@@ -140,13 +149,13 @@ function typedByButton(activity: Activity): string | undefined {
 }
 
 /** Returns the text without markup: mentioned people by name, and without the mention of the bot. */
-function plainText(activity: Activity): string {
-  const names = mentionsIn(activity).map(({ name }) => name)
-  return (activity.text ?? '')
-    .replace(tag, (whole) => (names.includes(nameIn(whole)) ? ` ${nameIn(whole)} ` : ' '))
-    .replace(/&nbsp;/g, ' ')
-    .replace(/\s+/g, ' ')
-    .trim()
+function withoutMarkup(activity: Activity): string {
+  const names = new Set(mentionsIn(activity).map(({ name }) => name))
+  const named = (whole: string) => {
+    const name = nameIn(whole)
+    return names.has(name) ? ` ${name} ` : ' '
+  }
+  return (activity.text ?? '').replace(tag, named).replace(/&nbsp;/g, ' ')
 }
 
 /**
@@ -168,10 +177,11 @@ export function mentionsIn({ entities, recipient }: Activity): Mention[] {
   })
 }
 
-const tag = /<at\b[^>]*>[^<]*<\/at>/g
+// Without `<` inside a tag, the time grows only with the length of the text.
+const tag = /<at\b[^<>]*>[^<]*<\/at>/g
 const nameIn = (text: string): string =>
   text
-    .replace(/<[^>]*>|&nbsp;/g, ' ')
+    .replace(/<[^<>]*>|&nbsp;/g, ' ')
     .replace(/\s+/g, ' ')
     .trim()
 

@@ -15,9 +15,10 @@ import {
   isPlainRequest,
   type Meaning,
   meaningOf,
-  mentions,
-  mentionsStart,
+  mentionedIn,
   type NamedKind,
+  nameWith,
+  nameWithStart,
   shortened,
   withKindFor,
   withoutPoliteness,
@@ -107,9 +108,10 @@ export async function openMeant(turn: Turn, { kinds, name, rest }: MeantRequest)
   const wanted = kinds.length === 0 ? ['any' as const] : kinds
   const offered = await templatesOf(turn, [...new Set(wanted.flatMap((kind) => kindsOf(commandOf[kind])))])
   const exact = offered.filter(({ kind }) => kinds.some((one) => one === kind))
+  const isMentioned = mentionedIn(rest)
   const isNamed = (template: Template) =>
     allNamesOf(template).some(
-      (one) => mentions(rest, one) && (exact.length < 2 || !isKindAlone(one, namedKindOf[template.kind])),
+      (one) => isMentioned(one) && (exact.length < 2 || !isKindAlone(one, namedKindOf[template.kind])),
     )
   const named = offered.filter(isNamed)
   if (kinds.length === 0 && named.length === 0) return undefined
@@ -123,8 +125,9 @@ export async function openMeant(turn: Turn, { kinds, name, rest }: MeantRequest)
  */
 export async function openNamed(turn: Turn, text: string): Promise<Reply | undefined> {
   const templates = await turn.core.listUsableTemplates(turn.actor)
+  const isMentioned = mentionedIn(text)
   const named = templates.flatMap((template) =>
-    allNamesOf(template).flatMap((name) => (mentions(text, name) ? [{ template, name }] : [])),
+    allNamesOf(template).flatMap((name) => (isMentioned(name) ? [{ template, name }] : [])),
   )
   const [longest] = named.toSorted((one, other) => other.name.length - one.name.length)
   if (!longest) return undefined
@@ -192,8 +195,8 @@ async function chooseNamed(
   const text = part.trim().toLowerCase()
   // “new room Zürich” has a kind, so the text can be the name of the room.
   const newName = commandName === 'new' ? '' : shortened(withoutPoliteness(part))
-  const found = templates.filter((template) => allNamesOf(template).some((name) => mentionsStart(name, text)))
-  const isWhole = found.some((template) => allNamesOf(template).some((name) => mentions(name, text)))
+  const found = templates.filter((template) => allNamesOf(template).some(nameWithStart(text)))
+  const isWhole = found.some((template) => allNamesOf(template).some(nameWith(text)))
   if (found.length > 0 || templates.length === 0)
     return continueOrChoose(turn, commandName, found, isWhole ? '' : newName, '')
   const meaning = meaningOf(`${commandName} ${part}`)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { cardsFor, rowsOfPage } from '../../cards/index.ts'
 import { may, openStates, type PageAt, type Request, type RequestState } from '../../core/index.ts'
-import { hasRequestNumber, wordsInCommon } from '../channel/sentences/index.ts'
+import { hasRequestNumber, wordsSharedWith } from '../channel/sentences/index.ts'
 import { isForAdmins, type Reply, type Turn } from '../channel/turn.ts'
 import {
   defineCardAction,
@@ -166,7 +166,8 @@ export async function ofReference(
  * or if the text can mean several requests.
  */
 function onlyMeant(requests: readonly Request[], text: string): Request | undefined {
-  const ranked = requests.map((request) => ({ request, count: wordsInCommon(text, request.details.displayName) }))
+  const shared = wordsSharedWith(text)
+  const ranked = requests.map((request) => ({ request, count: shared(request.details.displayName) }))
   const most = Math.max(1, ...ranked.map(({ count }) => count))
   const similar = ranked.filter(({ count }) => count === most).map(({ request }) => request)
   return onlyOne(similar) ?? onlyOne(similar.filter(({ status }) => openStates.includes(status)))

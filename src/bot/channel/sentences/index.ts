@@ -9,10 +9,11 @@ export {
   isPlainRequest,
   type Meaning,
   meaningOf,
-  mentions,
-  mentionsStart,
+  mentionedIn,
+  nameWith,
+  nameWithStart,
   withKindFor,
   withoutPoliteness,
-  wordsInCommon,
+  wordsSharedWith,
 } from './sentence.ts'
 export { type AnsweredQuestion, type DescribedCommand, fold, type NamedKind } from './words.ts'

@@ -239,15 +239,20 @@ export const isKindAlone = (name: string, kind: NamedKind): boolean =>
   isOnly(wordsOf(name), [vocabulary.kinds.get(kind) ?? none])
 
 /**
- * Returns how many words of a name are in a text. Words that every name can have, such as “team” or “site”, do not count. A
- * number in the text belongs to the name: “Room 12” is not “Room 13”.
+ * Returns a function that counts the words of a name in a text. Words that every name can have, such as “team” or “site”, do
+ * not count. A number in the text belongs to the name: “Room 12” is not “Room 13”.
  */
-export function wordsInCommon(text: string, name: string): number {
+export function wordsSharedWith(text: string): (name: string) => number {
   const words = wordsOf(text)
-  const inName = new Set(wordsOf(name).map(({ folded }) => folded))
-  if (words.some((word) => isNumber(word) && !inName.has(word.folded))) return 0
+  const all = new Set(words.map(({ folded }) => folded))
+  const numbers = words.filter(isNumber).map(({ folded }) => folded)
   const counts = (word: Word) => isNumber(word) || (word.folded.length > 1 && !isOnly([word], commonWords))
-  return new Set(words.filter((word) => inName.has(word.folded) && counts(word)).map(({ folded }) => folded)).size
+  return (name) => {
+    const shared = wordsOf(name).filter(({ folded }) => all.has(folded))
+    const inName = new Set(shared.map(({ folded }) => folded))
+    if (numbers.some((number) => !inName.has(number))) return 0
+    return new Set(shared.filter(counts).map(({ folded }) => folded)).size
+  }
 }
 const commonWords = [...vocabulary.kinds.values(), vocabulary.create, vocabulary.ends, vocabulary.for, ...smallTalk]
 
@@ -257,13 +262,23 @@ const spaced = (text: string): string =>
     .map(({ folded }) => ` ${folded}`)
     .join('')
 
-/** Whether a text contains all words of a name, one after the other. */
-export const mentions = (text: string, name: string): boolean =>
-  spaced(name) !== '' && `${spaced(text)} `.includes(`${spaced(name)} `)
+/** Returns a function that says whether a text contains all words of a name, one after the other. Splits the text once. */
+export function mentionedIn(text: string): (name: string) => boolean {
+  const inText = `${spaced(text)} `
+  return (name) => spaced(name) !== '' && inText.includes(`${spaced(name)} `)
+}
 
-/** Whether a text contains some words, one after the other. The last word can be incomplete: “open comm”. */
-export const mentionsStart = (text: string, words: string): boolean =>
-  spaced(words) !== '' && spaced(text).includes(spaced(words))
+/** Returns a function that says whether a name contains some words, one after the other. Splits the words once. */
+export function nameWith(words: string): (name: string) => boolean {
+  const wanted = spaced(words)
+  return (name) => wanted !== '' && `${spaced(name)} `.includes(`${wanted} `)
+}
+
+/** As {@link nameWith}, but the last word can be incomplete: “open comm”. */
+export function nameWithStart(words: string): (name: string) => boolean {
+  const wanted = spaced(words)
+  return (name) => wanted !== '' && spaced(name).includes(wanted)
+}
 
 /** Returns a text without polite words and final punctuation: “REQ-1007 please” is “REQ-1007”. */
 export function withoutPoliteness(text: string): string {
