@@ -164,18 +164,27 @@ function numbersIn(text: string, hasVerb: boolean): string[] {
     return words[next + lengthAt(vocabulary.number, words, next)]?.folded ?? []
   }
   const named = foundIn(vocabulary.request, words).flatMap(after)
-  const all = [...named, ...unmarkedIn(words, hasVerb)]
+  const all = [...named, ...unmarkedIn(text, words, hasVerb)]
   return [...new Set(all.filter((number) => /^\d{3,9}$/.test(number)))]
 }
 
 /** Returns the numbers without a mark. With a word that can be a part of a name, they are too: “Summer party 2026”. */
-function unmarkedIn(words: readonly Word[], hasVerb: boolean): string[] {
-  const read = untilReason(words)
+function unmarkedIn(text: string, words: readonly Word[], hasVerb: boolean): string[] {
+  const read = wordsWithNumber(text, words)
   if (!hasOnlyNumbers(read)) return []
   const numbered = new Set(foundIn(vocabulary.number, read).map(({ index, count }) => index + count))
   const isMeant = ({ folded }: Word, index: number) =>
     numbered.has(index) || (folded.length >= 4 && (hasVerb || words.length === 1))
   return read.filter(isMeant).flatMap((word) => (isNumber(word) ? word.folded : []))
+}
+
+/** Returns the words that say which request is meant: no reason, and no other sentence: “cancel 1007. We moved.” */
+function wordsWithNumber(text: string, all: readonly Word[]): readonly Word[] {
+  const words = untilReason(all)
+  const number = words.find(isNumber)
+  const stop = number && /[.,;:!?–—](?=\s|$)/.exec(text.slice(number.to))
+  if (!stop || hasOnlyNumbers(words)) return words
+  return words.filter(({ from }) => from < number.to + stop.index)
 }
 
 /** Whether no word but the numbers can be a part of a name. “Team”, “site” and “room” can. */
@@ -192,7 +201,7 @@ const besideNumber = [
 
 /** Whether a text has the number of a request or the beginning of one, such as “REQ-”. “Team 12” is a name. */
 export function hasRequestNumber(text: string): boolean {
-  const words = wordsOf(text)
+  const words = wordsWithNumber(text, wordsOf(text))
   return mark.test(text) || (words.some(isNumber) && hasOnlyNumbers(words))
 }
 
