@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { newHome, type RunOptions, runQuartermaster, signIn } from '../support/command-line.ts'
 import { withService } from '../support/service.ts'
 import { takeAlias } from '../support/simulator.ts'
@@ -9,13 +9,10 @@ describe('the commands for one request', () => {
   const homes = { kim: newHome(), dana: newHome(), omar: newHome(), sam: newHome() }
   type Who = keyof typeof homes
   const as = (who: Who, args: readonly string[], options: Partial<RunOptions> = {}) =>
-    runQuartermaster(args, { home: homes[who].path, ...options })
+    runQuartermaster(args, { home: homes[who], ...options })
   beforeAll(async () => {
     for (const who of ['kim', 'dana', 'omar', 'sam'] as const)
-      expect((await signIn(homes[who].path, service.app.url, who)).exit).toBe(0)
-  })
-  afterAll(() => {
-    for (const home of Object.values(homes)) home.remove()
+      expect((await signIn(homes[who], service.app.url, who)).exit).toBe(0)
   })
   const request = async (...args: string[]): Promise<string> => {
     const { printed } = await as('kim', [...args, '--json'])

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
-import { afterAll, describe, expect, it, test } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import { bodyOfFile, flagsOf, mailboxFlags, siteFlags } from '../../src/client/command-line/body.ts'
 import { resultsPathOf, writeResults } from '../../src/client/command-line/csv.ts'
 import { commandRegistry, defineCommand } from '../../src/client/command-line/define-command.ts'
@@ -17,8 +17,7 @@ import { hostileServer, reply } from '../support/hostile-server.ts'
 import { until } from '../support/until.ts'
 
 const home = newHome()
-afterAll(home.remove)
-const run = (...args: string[]) => runQuartermaster(args, { home: home.path })
+const run = (...args: string[]) => runQuartermaster(args, { home })
 
 /** `UPDATE_GOLDEN=1` writes the help again. Review the differences before you commit them. */
 describe('the help', () => {
@@ -60,7 +59,7 @@ describe('the help', () => {
     const examples = Object.values(texts.commands).flatMap((one) => one.examples.map(({ command }) => command))
     for (const example of examples.filter((one) => !/^(login|webhook)/.test(one))) {
       const args = (example.split(/&&|>/)[0] ?? '').match(/"[^"]*"|\S+/g)?.map((part) => part.replaceAll('"', '')) ?? []
-      const { exit, errorText } = await runQuartermaster(args, { home: home.path, input: '{}' })
+      const { exit, errorText } = await runQuartermaster(args, { home, input: '{}' })
       // Nobody is signed in here, nobody can answer questions, and the files do not exist.
       expect([example, exit, errorText]).toEqual([
         example,
@@ -139,11 +138,11 @@ test.each([
   const away: typeof fetch = async () => {
     throw new TypeError('fetch failed')
   }
-  const outcome = await runQuartermaster(args, { home: home.path, fetch: away })
+  const outcome = await runQuartermaster(args, { home, fetch: away })
   expect(outcome).toMatchObject({ exit: 2, printed: '', errorText: expect.stringContaining(sentence) })
   expect(outcome.errorText).not.toContain('hunter2')
   if (!args.includes('--json')) return
-  const { error } = JSON.parse((await runQuartermaster([...args, '--json'], { home: home.path })).errorText)
+  const { error } = JSON.parse((await runQuartermaster([...args, '--json'], { home })).errorText)
   expect(error).toMatchObject({ code: 'usage' })
 })
 
@@ -151,14 +150,14 @@ test.each([
   [['--count', '2'], 130],
   [[], 0],
 ])('“webhook listen” %j that is stopped before a webhook arrives ends with %i', async (flags, exit) => {
-  const running = startQuartermaster(['webhook', 'listen', '--port', '0', ...flags], home.path)
+  const running = startQuartermaster(['webhook', 'listen', '--port', '0', ...flags], home)
   await until(() => running.errorText().includes('Listening at') || undefined, 'an address')
   running.child.kill('SIGTERM')
   expect((await running.ended).exit).toBe(exit)
 })
 
 test.each(['login', 'logout'])('“%s” names a settings folder that it cannot use', async (command) => {
-  const file = join(home.path, 'file')
+  const file = join(home, 'file')
   writeFileSync(file, '')
   const folder = join(file, 'settings')
   expect(await runQuartermaster([command], { home: folder })).toEqual({
@@ -178,12 +177,12 @@ test.each([
   ['', 'is not valid JSON'],
   [' '.repeat(1024 * 1024 + 1), 'is too large for a request'],
 ])('refuses standard input that is not a request', async (input, sentence) => {
-  const outcome = await runQuartermaster(['site', 'create', '--file', '-'], { home: home.path, input })
+  const outcome = await runQuartermaster(['site', 'create', '--file', '-'], { home, input })
   expect(outcome).toMatchObject({ exit: 2, errorText: expect.stringContaining(sentence) })
 })
 
 test('reads a request from a UTF-16 file, as PowerShell 5 writes it', async () => {
-  const path = join(home.path, 'request.json')
+  const path = join(home, 'request.json')
   writeFileSync(path, Buffer.from('\ufeff{"displayName": "Zürich"}', 'utf16le'))
   const scope = {
     terminal: createTerminal(silent(), { json: false, colours: false }),
@@ -196,11 +195,11 @@ test('reads a request from a UTF-16 file, as PowerShell 5 writes it', async () =
 const silent = () => ({ input: new PassThrough(), output: new PassThrough(), errors: new PassThrough() })
 
 test('reports why results cannot be written, and leaves no temporary file', async () => {
-  const path = join(home.path, 'held.results.csv')
+  const path = join(home, 'held.results.csv')
   // A folder cannot be replaced by a file; on Windows, neither can a file that Excel has open.
   mkdirSync(join(path, 'inside'), { recursive: true })
   await expect(writeResults(path, [])).rejects.toThrow(/held\.results\.csv cannot be written \(E[A-Z]+\)\. If another/)
-  expect(readdirSync(home.path).filter((name) => name.includes('.tmp'))).toEqual([])
+  expect(readdirSync(home).filter((name) => name.includes('.tmp'))).toEqual([])
   expect(resultsPathOf('C:\\lists\\Rooms.CSV')).toBe('C:\\lists\\Rooms.results.csv')
 })
 
@@ -232,38 +231,36 @@ describe('settings', () => {
 
   it('come from flags, else variables, else the saved settings of the service, else local mode', async () => {
     const folder = newHome()
-    const local = (await readSettings({}, folder.path)).settings
+    const local = (await readSettings({}, folder)).settings
     expect(local).toMatchObject({ baseUrl: 'http://127.0.0.1:3978', loginUrl: 'http://127.0.0.1:3979' })
-    await saveSettings(folder.path, https, saved)
-    const kept = (await readSettings({}, folder.path)).settings
+    await saveSettings(folder, https, saved)
+    const kept = (await readSettings({}, folder)).settings
     expect(kept).toMatchObject({ baseUrl: https, ...saved, loginUrl: 'https://login.microsoftonline.com' })
     expect(kept.directoryUrl).toBe('https://graph.microsoft.com')
     expect(kept.scopes.mail).toBe(`${https}/mail/App.ReadWrite.All`)
     const variables = { QUARTERMASTER_CLIENT_ID: 'of-variable', QUARTERMASTER_TENANT: '' }
     const overrides = overridesFrom({ authority: 'https://login.contoso.example/tenant' }, variables)
-    const mixed = (await readSettings(overrides, folder.path)).settings
+    const mixed = (await readSettings(overrides, folder)).settings
     expect(mixed).toMatchObject({
       clientId: 'of-variable',
       loginUrl: 'https://login.contoso.example',
       tenantId: 'tenant',
     })
-    const elsewhere = (await readSettings({ 'base-url': 'https://other.example/' }, folder.path)).settings
+    const elsewhere = (await readSettings({ 'base-url': 'https://other.example/' }, folder)).settings
     expect(elsewhere).toMatchObject({ baseUrl: 'https://other.example', clientId: '', account: undefined })
-    await saveSettings(folder.path, 'https://other.example', { clientId: 'b' })
-    expect((await readSettings({ 'base-url': https }, folder.path)).settings.clientId).toBe('saved-client')
-    folder.remove()
+    await saveSettings(folder, 'https://other.example', { clientId: 'b' })
+    expect((await readSettings({ 'base-url': https }, folder)).settings.clientId).toBe('saved-client')
   })
 
   it('keep the default service after a logout from another one', async () => {
     const folder = newHome()
-    await saveSettings(folder.path, 'https://other.example', saved)
-    await saveSettings(folder.path, https, saved)
-    const { exit } = await runQuartermaster(['logout', '--base-url', 'https://other.example'], { home: folder.path })
+    await saveSettings(folder, 'https://other.example', saved)
+    await saveSettings(folder, https, saved)
+    const { exit } = await runQuartermaster(['logout', '--base-url', 'https://other.example'], { home: folder })
     expect(exit).toBe(0)
-    expect((await readSettings({}, folder.path)).settings).toMatchObject({ baseUrl: https, account: 'kim' })
-    const other = (await readSettings({ 'base-url': 'https://other.example' }, folder.path)).settings
+    expect((await readSettings({}, folder)).settings).toMatchObject({ baseUrl: https, account: 'kim' })
+    const other = (await readSettings({ 'base-url': 'https://other.example' }, folder)).settings
     expect(other.account).toBeUndefined()
-    folder.remove()
   })
 
   it('are stored in the system’s folder for settings', () => {
@@ -288,7 +285,7 @@ test('trusts a login that a service names only if it is Microsoft’s', async ()
   }
   const login = (tokenUrl: string) =>
     runQuartermaster(['login', '--base-url', 'https://provisioning.contoso.example', '--client-id', 'c'], {
-      home: newHome().path,
+      home: newHome(),
       fetch: server(tokenUrl),
     })
   const phished = await login('https://login.microsoftonline.com.evil.example/t/oauth2/v2.0/token')

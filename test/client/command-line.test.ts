@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { newHome, type RunOptions, runQuartermaster, signIn } from '../support/command-line.ts'
 import { templates, withService } from '../support/service.ts'
 import { people } from '../support/teams-user.ts'
@@ -12,7 +12,7 @@ describe('the command line with a running service', () => {
   const homes = { kim: newHome(), dana: newHome() }
   type Who = keyof typeof homes
   const as = (who: Who, args: readonly string[], options: Partial<RunOptions> = {}) =>
-    runQuartermaster(args, { home: homes[who].path, ...options })
+    runQuartermaster(args, { home: homes[who], ...options })
   const json = async (who: Who, ...args: string[]) => {
     const { exit, printed, errorText } = await as(who, [...args, '--json'])
     expect(errorText).toBe('')
@@ -21,13 +21,10 @@ describe('the command line with a running service', () => {
   const nobody = newHome()
   beforeAll(async () => {
     for (const who of ['kim', 'dana'] as const) {
-      const { exit, printed } = await signIn(homes[who].path, service.app.url, who)
+      const { exit, printed } = await signIn(homes[who], service.app.url, who)
       expect(printed).toBe(`Signed in as ${people[who].name} (${who}@contoso.example) at ${service.app.url}\n`)
       expect(exit).toBe(0)
     }
-  })
-  afterAll(() => {
-    for (const home of [...Object.values(homes), nobody]) home.remove()
   })
   const withApproval = [
     '--template',
@@ -117,7 +114,7 @@ describe('the command line with a running service', () => {
       templateId: templates.meetingRoom,
       metadata: { floor: '3' },
     }
-    const path = join(homes.kim.path, 'room.json')
+    const path = join(homes.kim, 'room.json')
     writeFileSync(path, JSON.stringify(body))
     const byFile = ['mailbox', 'create', '--file', path, '--idempotency-key', 'ticket-1']
     const [first, again] = [await json('kim', ...byFile), await json('kim', ...byFile)]
@@ -296,7 +293,7 @@ describe('the command line with a running service', () => {
   async function runListening(args: string[], variables: Record<string, string>, hear: (text: string) => void) {
     // Only the output shows the port, so the test reads the output as it arrives.
     const { startQuartermaster } = await import('../support/command-line.ts')
-    const running = startQuartermaster(args, nobody.path, variables)
+    const running = startQuartermaster(args, nobody, variables)
     running.child.stderr?.on('data', (data) => hear(String(data)))
     return running.ended
   }
@@ -308,7 +305,7 @@ describe('the command line with a running service', () => {
   })
 
   it('uses different exit codes for a missing sign-in and a missing answer', async () => {
-    const none = await as('kim', ['whoami'], { home: nobody.path })
+    const none = await as('kim', ['whoami'], { home: nobody })
     expect(none).toMatchObject({ exit: 3, errorText: expect.stringContaining('quartermaster login') })
     const nowhere = { QUARTERMASTER_BASE_URL: 'http://127.0.0.1:1' }
     expect((await as('kim', ['request', 'list'], { variables: nowhere })).exit).toBe(3)
@@ -333,11 +330,10 @@ describe('the command line with a running service', () => {
 
   it('logs everybody out, and accepts a second logout', async () => {
     const home = newHome()
-    await signIn(home.path, service.app.url, 'omar')
-    const leave = () => as('kim', ['logout', '--json'], { home: home.path })
+    await signIn(home, service.app.url, 'omar')
+    const leave = () => as('kim', ['logout', '--json'], { home })
     expect(JSON.parse((await leave()).printed)).toEqual({ signedOut: 1 })
     expect(JSON.parse((await leave()).printed)).toEqual({ signedOut: 0 })
-    expect((await as('kim', ['whoami'], { home: home.path })).exit).toBe(3)
-    home.remove()
+    expect((await as('kim', ['whoami'], { home })).exit).toBe(3)
   })
 })

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
+import { inject } from 'vitest'
 import { runCommandLine } from '../../src/client/command-line/run.ts'
 import { bareEnvironment } from './bare-environment.ts'
 import { people } from './teams-user.ts'
@@ -30,11 +30,8 @@ export interface RunOptions {
   readonly typing?: (errorText: string) => string | undefined
 }
 
-/** Creates a folder for settings and tokens, which is removed after the test. */
-export function newHome(): { readonly path: string; remove(): void } {
-  const path = mkdtempSync(join(tmpdir(), 'quartermaster-'))
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
-}
+/** Creates a folder for settings and tokens. Returns its path. It is removed after the run of the tests. */
+export const newHome = (): string => mkdtempSync(join(inject('runFolder'), 'home-'))
 
 /** Runs a command line in this process, with its own streams. */
 export async function runQuartermaster(args: readonly string[], options: RunOptions): Promise<Outcome> {

@@ -2,7 +2,7 @@ import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { decodeJwt } from 'jose'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createSignIn, type DeviceCode, type SignIn, SignInError } from '../../src/client/sign-in.ts'
 import type { Simulator } from '../../src/simulator/index.ts'
 import { answerCode, newHome } from '../support/command-line.ts'
@@ -16,8 +16,7 @@ async function world(more: { fetch?: typeof fetch } = {}) {
   const dataDir = await temporaryFolder()
   const simulator = await tenantFor({ dataDir })
   const home = newHome()
-  onTestFinished(home.remove)
-  const cacheFile = join(home.path, 'quartermaster', 'tokens.json')
+  const cacheFile = join(home, 'quartermaster', 'tokens.json')
   const options = { loginUrl: simulator.url, tenantId: simulator.tenantId, clientId, cacheFile, ...more }
   return { simulator, dataDir, cacheFile, options, fresh: () => createSignIn(options) }
 }

@@ -13,10 +13,9 @@ describe('mailbox create --csv', () => {
   let number = 0
   beforeAll(async () => {
     folder = mkdtempSync(join(inject('runFolder'), 'csv-'))
-    expect((await signIn(home.path, service.app.url, 'kim')).exit).toBe(0)
+    expect((await signIn(home, service.app.url, 'kim')).exit).toBe(0)
   })
   afterAll(() => {
-    home.remove()
     rmSync(folder, { recursive: true, force: true })
   })
   const list = (text: string | Buffer): string => {
@@ -26,11 +25,11 @@ describe('mailbox create --csv', () => {
     return path
   }
   const run = (path: string, more: readonly string[] = ['--yes'], options: Partial<RunOptions> = {}) =>
-    runQuartermaster(['mailbox', 'create', '--csv', path, ...more], { home: home.path, ...options })
+    runQuartermaster(['mailbox', 'create', '--csv', path, ...more], { home, ...options })
   const resultsOf = (path: string): Record<string, string>[] =>
     parse(readFileSync(path.replace('.csv', '.results.csv')), { columns: true, bom: true })
   const shown = async (requestId = '') => {
-    const { printed } = await runQuartermaster(['request', 'show', requestId, '--json'], { home: home.path })
+    const { printed } = await runQuartermaster(['request', 'show', requestId, '--json'], { home })
     return JSON.parse(printed)
   }
   const count = async (): Promise<number> => {
@@ -319,7 +318,7 @@ describe('mailbox create --csv', () => {
 
   it('creates sites from a list, too', async () => {
     const path = list('displayName,template\nMontblanc,Working group\nMatterhorn,Working group\n')
-    const made = await runQuartermaster(['site', 'create', '--csv', path, '--yes'], { home: home.path })
+    const made = await runQuartermaster(['site', 'create', '--csv', path, '--yes'], { home })
     expect([made.exit, made.printed]).toEqual([0, expect.stringContaining('2 succeeded')])
   })
 })

@@ -11,7 +11,6 @@ import { whereInstalled } from '../support/where-installed.ts'
 const home = newHome()
 const folder = mkdtempSync(join(tmpdir(), 'completion-'))
 afterAll(() => {
-  home.remove()
   rmSync(folder, { recursive: true, force: true })
 })
 const pathOf = (shell: Shell): string => join(folder, `completion.${shell}`)
@@ -34,7 +33,7 @@ const cases: readonly (readonly [words: readonly string[], offered: readonly str
 describe('the completion script', () => {
   beforeAll(async () => {
     for (const shell of shells) {
-      const { exit, printed, errorText } = await runQuartermaster(['completion', shell], { home: home.path })
+      const { exit, printed, errorText } = await runQuartermaster(['completion', shell], { home })
       expect([exit, errorText, printed]).toEqual([0, '', completionScript(shell, commands)])
       writeFileSync(pathOf(shell), printed)
     }
@@ -115,7 +114,7 @@ describe('the completion script', () => {
   })
 
   it('lists the supported shells for any other shell', async () => {
-    const { exit, errorText } = await runQuartermaster(['completion', 'tcsh'], { home: home.path })
+    const { exit, errorText } = await runQuartermaster(['completion', 'tcsh'], { home })
     expect([exit, errorText]).toEqual([2, expect.stringContaining('bash, zsh, fish, powershell')])
   })
 })

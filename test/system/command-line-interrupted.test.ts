@@ -12,15 +12,13 @@ describe('a command interrupted by Ctrl-C', () => {
   let folder = ''
   beforeAll(async () => {
     folder = mkdtempSync(join(inject('runFolder'), 'interrupted-'))
-    for (const who of ['kim', 'dana'] as const)
-      expect((await signIn(homes[who].path, service.app.url, who)).exit).toBe(0)
+    for (const who of ['kim', 'dana'] as const) expect((await signIn(homes[who], service.app.url, who)).exit).toBe(0)
   })
   afterEach(() => service.heal())
   afterAll(() => {
-    for (const home of Object.values(homes)) home.remove()
     rmSync(folder, { recursive: true, force: true })
   })
-  const as = (who: keyof typeof homes, ...args: string[]) => runQuartermaster(args, { home: homes[who].path })
+  const as = (who: keyof typeof homes, ...args: string[]) => runQuartermaster(args, { home: homes[who] })
   const list = (name: string, ...lines: string[]): string => {
     const path = join(folder, `${name}.csv`)
     writeFileSync(path, `${lines.join('\n')}\n`)
@@ -33,7 +31,7 @@ describe('a command interrupted by Ctrl-C', () => {
     const { rows } = await service.app.database.query<{ n: number }>('SELECT count(*)::int AS n FROM requests')
     return rows[0]?.n ?? 0
   }
-  const start = (...args: string[]) => startQuartermaster(args, homes.kim.path)
+  const start = (...args: string[]) => startQuartermaster(args, homes.kim)
   /** Runs a list in its own process, and presses Ctrl-C while it follows the requests. */
   const interrupt = async (args: readonly string[]) => {
     const running = start(...args)
@@ -141,7 +139,7 @@ describe('a command interrupted by Ctrl-C', () => {
       if (String(url).endsWith('/requests/v1/batch') && answer.status === 202) accepted += 1
       return answer
     }
-    const options = { home: homes.kim.path, signal: stopped.signal, fetch: counting }
+    const options = { home: homes.kim, signal: stopped.signal, fetch: counting }
     const running = runQuartermaster(['site', 'create', '--csv', path, '--yes', '--watch'], options)
     await until(() => accepted === 2 || undefined, 'both calls')
     await until(() => resultsOf(path).every(({ batchId }) => batchId !== '') || undefined, 'the results of both calls')

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { decodeJwt } from 'jose'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { isScopeOf, isTrustedLogin } from '../../src/client/command-line/settings.ts'
 import { createSignIn } from '../../src/client/sign-in.ts'
 import { newHome, runQuartermaster, signIn } from '../support/command-line.ts'
@@ -31,7 +31,6 @@ const documentOf = (login: string, collab: string, mail: string) => ({
 async function offering(scopes: (own: string) => { collab: string; mail: string; login?: string }) {
   const simulator = await tenantFor()
   const home = newHome()
-  onTestFinished(home.remove)
   const answer: Reply = (response, request) => {
     const own = `http://${request.headers.host}`
     const { collab, mail, login = `${simulator.url}/${simulator.tenantId}/oauth2/v2.0/token` } = scopes(own)
@@ -51,7 +50,7 @@ async function offering(scopes: (own: string) => { collab: string; mail: string;
       authorization === undefined ? [] : [decodeJwt(authorization.replace('Bearer ', '')).aud],
     )
   const codes = async () => (await ask('GET', `${simulator.url}/control/calls?operation=login.devicecode`)).body.value
-  const run = (...args: string[]) => runQuartermaster(args, { home: home.path })
+  const run = (...args: string[]) => runQuartermaster(args, { home })
   return { simulator, home, url, heard, audiences, codes, run }
 }
 
@@ -81,11 +80,11 @@ describe('a scope that does not belong to the service', () => {
     const refused = await run('login', '--base-url', url)
     const [, , , ...flags] = commandIn(refused.errorText)
     expect(flags).toEqual(['--collab-scope', registered, '--mail-scope', payroll])
-    expect(await signIn(home.path, url, 'kim', flags)).toMatchObject({ exit: 0 })
+    expect(await signIn(home, url, 'kim', flags)).toMatchObject({ exit: 0 })
     expect(await run('templates')).toMatchObject({ exit: 0 })
     expect(audiences()).toEqual(['99992222-3333-4444-8555-666677778888'])
     // The choice is stored: the next sign-in needs no flag.
-    expect(await signIn(home.path, url, 'kim')).toMatchObject({ exit: 0 })
+    expect(await signIn(home, url, 'kim')).toMatchObject({ exit: 0 })
     const login = `${simulator.url}/${simulator.tenantId}/oauth2/v2.0/token`
     const other = await hostileServer(reply(200, documentOf(login, registered, payroll)))
     expect(await run('login', '--base-url', other.url)).toMatchObject({ exit: 2 })
@@ -95,7 +94,7 @@ describe('a scope that does not belong to the service', () => {
   test('is refused again when the service offers another scope than the accepted one', async () => {
     let collab = registered
     const { home, url, run } = await offering((own) => ({ collab, mail: `${own}/mail/App.ReadWrite.All` }))
-    expect(await signIn(home.path, url, 'kim', ['--collab-scope', registered])).toMatchObject({ exit: 0 })
+    expect(await signIn(home, url, 'kim', ['--collab-scope', registered])).toMatchObject({ exit: 0 })
     collab = graph
     expect(await run('login', '--base-url', url)).toMatchObject({ exit: 2, errorText: expect.stringContaining(graph) })
   })
@@ -107,12 +106,12 @@ describe('a scope that does not belong to the service', () => {
     })
     const { home, url, audiences, run } = await offering(own)
     const variables = { QUARTERMASTER_COLLAB_SCOPE: graph }
-    const byVariable = await runQuartermaster(['login', '--base-url', url], { home: home.path, variables })
+    const byVariable = await runQuartermaster(['login', '--base-url', url], { home, variables })
     expect(byVariable).toMatchObject({ exit: 2, errorText: expect.stringContaining(`--collab-scope ${graph}`) })
-    expect(await signIn(home.path, url, 'kim')).toMatchObject({ exit: 0 })
+    expect(await signIn(home, url, 'kim')).toMatchObject({ exit: 0 })
     expect(await run('templates')).toMatchObject({ exit: 0 })
-    expect(await runQuartermaster(['templates'], { home: home.path, variables })).toMatchObject({ exit: 2 })
-    const path = join(home.path, 'settings.json')
+    expect(await runQuartermaster(['templates'], { home, variables })).toMatchObject({ exit: 2 })
+    const path = join(home, 'settings.json')
     const saved = JSON.parse(readFileSync(path, 'utf8'))
     saved.services[url].collabScope = payroll
     writeFileSync(path, JSON.stringify(saved))
@@ -140,7 +139,7 @@ test('a scope of the service itself needs no flag, by each name of this computer
     mail: `${own}/mail/App.ReadWrite.All`,
   }))
   const byName = url.replace('127.0.0.1', 'localhost')
-  expect(await signIn(home.path, byName, 'kim')).toMatchObject({ exit: 0 })
+  expect(await signIn(home, byName, 'kim')).toMatchObject({ exit: 0 })
   expect(await run('templates')).toMatchObject({ exit: 0 })
   expect(audiences()).toEqual([apiIds.collab])
 })

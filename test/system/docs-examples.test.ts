@@ -186,7 +186,7 @@ describe('the examples in the pages for operators work:', () => {
         })
       const home = newHome()
       expect(login?.command).toBe('npx quartermaster login')
-      const running = startQuartermaster(['login'], home.path, { QUARTERMASTER_BASE_URL: service.app.url })
+      const running = startQuartermaster(['login'], home, { QUARTERMASTER_BASE_URL: service.app.url })
       const [, page = '', code = ''] = await until(
         () => /Open (\S+) .* code ([A-Z]+)\./.exec(running.errorText()) ?? undefined,
         'a code',
@@ -195,7 +195,7 @@ describe('the examples in the pages for operators work:', () => {
       const { exit, printed, errorText } = await running.ended
       expect([exit, codeAlike(errorText + printed)]).toEqual([0, codeAlike(login?.shown ?? '')])
       for (const { command, shown } of commands) {
-        const env = { ...process.env, PATH: node.path, QUARTERMASTER_HOME: home.path, NO_COLOR: '1' }
+        const env = { ...process.env, PATH: node.path, QUARTERMASTER_HOME: home, NO_COLOR: '1' }
         // A refusal exits with another code than 0, and the page shows the error output, too.
         const { stdout } = await run('bash', ['-c', `${command} 2>&1 || true`], { env })
         const shownByUs = stdout.replace(/^npm (warn|notice).*\n/gm, '')
@@ -203,7 +203,6 @@ describe('the examples in the pages for operators work:', () => {
         const again = isAgain ? shownByUs.replace(/(wg-aurora-team)-2\b/, '$1') : shownByUs
         expect(codeAlike(again), command).toEqual(codeAlike(shown))
       }
-      home.remove()
     })
 
     it('docs/approvals.md, the policy', async () => {

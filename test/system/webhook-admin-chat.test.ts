@@ -154,15 +154,14 @@ describe('webhooks for admins in chat', () => {
 
   it('on the command line: exit code 0 after acceptance, 1 otherwise', async () => {
     const home = newHome()
-    await signIn(home.path, service.app.url, 'sam')
-    const test = () => runQuartermaster(['webhook', 'test', 'Working group'], { home: home.path })
+    await signIn(home, service.app.url, 'sam')
+    const test = () => runQuartermaster(['webhook', 'test', 'Working group'], { home })
     const taken = await test()
     expect([taken.exit, taken.printed]).toEqual([0, expect.stringMatching(/^Accepted: .* answered 204 in \d+ ms\n$/)])
     hook.answers(500)
     const notTaken = await test()
     expect([notTaken.exit, notTaken.printed]).toEqual([1, expect.stringMatching(/^Not accepted by .*: 500 /)])
     hook.answers(204)
-    home.remove()
   })
 
   it('a dead receiver is shown within a minute with its error; once it is back, a resend delivers once', async () => {

@@ -107,11 +107,10 @@ describe('deliveries that wait for a receiver are sent', () => {
   it('now by quartermaster webhook send-waiting', () =>
     arrives('by the command line', async () => {
       const home = newHome()
-      await signIn(home.path, service.app.url, 'sam')
+      await signIn(home, service.app.url, 'sam')
       const command = ['webhook', 'send-waiting', 'Watched by the command line']
-      const { exit, printed } = await runQuartermaster(command, { home: home.path })
+      const { exit, printed } = await runQuartermaster(command, { home })
       expect([exit, printed]).toEqual([0, expect.stringContaining('2')])
-      home.remove()
     }))
 
   it('as soon as a newer delivery succeeds', () => arrives('by itself', () => ask('by itself', 'Third'), 1))
