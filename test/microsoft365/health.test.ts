@@ -1,5 +1,7 @@
+import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, test } from 'vitest'
 import { because, sentenceOf, TenantError } from '../../src/core/index.ts'
+import { applicationIds } from '../../src/microsoft365/wire/index.ts'
 import { contoso as contosoTenant } from '../../src/simulator/tenant/contoso.ts'
 import { sendJson, startServer } from '../support/http-server.ts'
 import { answersSignIn, connectTo } from '../support/microsoft365.ts'
@@ -66,6 +68,38 @@ describe('the health of the services', () => {
       'SharePoint did not answer in 5 seconds. Error code: timeout.',
       'Exchange Online did not answer in 5 seconds. Error code: timeout.',
     ])
+  })
+})
+
+describe('the refusal of a sign-in', () => {
+  /** Checks the health once with these answers of Entra ID, by the service whose token it is. */
+  async function refusalAfter(answers: Partial<Record<'graph' | 'exchange', 'final' | 'busy'>>) {
+    const server = await startServer(async (request, response) => {
+      if (!request.url?.includes('/oauth2/v2.0/token')) return sendJson(response, 200, { value: [] })
+      const scope = new URLSearchParams(await text(request)).get('scope') ?? ''
+      const name = (['graph', 'exchange'] as const).find((one) => scope.startsWith(applicationIds[one]))
+      const answer = name && answers[name]
+      // The busy answer comes last.
+      if (answer === 'busy') setTimeout(() => sendJson(response, 503, {}), 200)
+      else if (answer === 'final')
+        sendJson(response, 401, { error: 'invalid_client', error_description: 'AADSTS700027: The key is unknown.' })
+      else answersSignIn(request, response)
+    })
+    const { tenant, connection } = connectTo(server.url)
+    const health = await tenant.health()
+    await server.close()
+    const noSignIn = health.flatMap(({ name, trouble }) => (trouble === 'noSignIn' ? [name] : []))
+    return { refusal: connection.signIn().refusal, noSignIn }
+  }
+
+  test('is not final while Entra ID does not answer for one service', async () => {
+    expect(await refusalAfter({ exchange: 'busy' })).toMatchObject({ refusal: { isFinal: false } })
+  })
+
+  test('is the final one, also if Entra ID does not answer for another service afterwards', async () => {
+    const { refusal, noSignIn } = await refusalAfter({ graph: 'final', exchange: 'busy' })
+    expect(refusal).toMatchObject({ isFinal: true, problem: { key: 'signInRefused' } })
+    expect(noSignIn).toContain('graph')
   })
 })
 

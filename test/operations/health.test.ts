@@ -164,6 +164,15 @@ describe('a health report', () => {
     })
   })
 
+  it.each([
+    ['final', 'red'],
+    ['temporary', 'amber'],
+  ])('judges a %s refusal of the sign-in as %s, because a temporary one may concern one token', (kind, state) => {
+    const { signIn } = factsOf(at)
+    const refusal = { at, problem: asWritten('Entra ID answered 503.'), isFinal: kind === 'final' }
+    expect(partOf({ signIn: { ...signIn, refusal } }, 'signIn')).toMatchObject({ state, says: 'signInFails' })
+  })
+
   it('does not judge a service by few calls', () => {
     const few = (calls: number) => ({ traffic: [trafficOf('graph', at, { calls, failed: calls })] })
     expect([partOf(few(99), 'graph')?.state, partOf(few(100), 'graph')?.state]).toEqual(['green', 'amber'])

@@ -233,10 +233,17 @@ function countsOf({ calls, failed, throttled, timedOut, lastSuccessAt, lastFailu
   }
 }
 
+/**
+ * Judges the sign-in. A refusal that is not final is amber: each resource needs a token of its own, and a new attempt may
+ * succeed. If the service has no usable token, the part of the resource is red.
+ */
 function signInPart({ tokens, refusal }: SignInFacts): HealthPart {
   const [first] = tokens.map(({ endsAt }) => endsAt.toISOString()).sort()
   const known = { tokens: tokens.length, ...(first !== undefined && { tokenEndsAt: first }) }
-  if (refusal) return { name: 'signIn', state: 'red', says: 'signInFails', problem: refusal.problem, ...known }
+  if (refusal) {
+    const state = refusal.isFinal ? 'red' : 'amber'
+    return { name: 'signIn', state, says: 'signInFails', problem: refusal.problem, ...known }
+  }
   return { name: 'signIn', state: 'green', says: first === undefined ? 'notSignedIn' : 'signedIn', ...known }
 }
 

@@ -27,8 +27,8 @@ export interface SignInFacts {
   /** Valid tokens. */
   readonly tokens: readonly { readonly resource: string; readonly endsAt: Date }[]
   /**
-   * Why the last attempt got no token, as a text for admins. `isFinal`: Entra ID refused it, which only an admin can
-   * change.
+   * Why the last attempt for a resource got no token, as a text for admins. `isFinal`: Entra ID refused it, which only an
+   * admin can change. Such a refusal comes before others.
    */
   readonly refusal: { readonly at: Date; readonly problem: Reason; readonly isFinal: boolean } | undefined
 }

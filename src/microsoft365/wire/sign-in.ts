@@ -88,7 +88,9 @@ export function createSignIn(options: SignInOptions): SignIn {
     },
     facts() {
       const tokens = [...cached].map(([resource, { endsAt }]) => ({ resource, endsAt: new Date(endsAt) }))
-      const [refusal] = [...refusals.values()].sort((one, other) => other.at.getTime() - one.at.getTime())
+      const [refusal] = [...refusals.values()].sort(
+        (one, other) => Number(other.isFinal) - Number(one.isFinal) || other.at.getTime() - one.at.getTime(),
+      )
       return { tokens: tokens.filter(({ endsAt }) => endsAt.getTime() > Date.now()), refusal }
     },
   }
