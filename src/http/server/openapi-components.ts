@@ -332,7 +332,8 @@ export function securitySchemes(access: Access): Part {
     metrics: {
       type: 'http',
       scheme: 'bearer',
-      description: 'The value of `METRICS_TOKEN`. If it is not set, local mode needs no token.',
+      description:
+        'The value of `METRICS_TOKEN`. If it is not set, local mode without `MICROSOFT_APP_ID` needs no token.',
     },
     connector: {
       type: 'http',
