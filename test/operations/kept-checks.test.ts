@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import {
   asWritten,
@@ -8,6 +9,8 @@ import {
   partsOf,
   runCheck,
 } from '../../src/core/index.ts'
+
+const never = new AbortController().signal
 
 type Ports = { readonly clock: { now(): Date }; readonly checkResults: ReturnType<typeof createCheckResults> }
 
@@ -108,6 +111,19 @@ describe('a periodic check', () => {
   it('has no part while it must not start yet', async () => {
     const { state, read } = world()
     expect([await read(false), state.runs]).toEqual([undefined, 0])
+  })
+
+  it('counts as not checked while its first run takes longer than a report waits, and has its result afterwards', async () => {
+    const { check, context, state, read } = world()
+    state.finds = bad
+    const gate = new EventEmitter()
+    const slow = { ...check, limitSeconds: 60, run: () => once(gate, 'open').then(() => check.run(context, never)) }
+    expect(await partsOf(slow, context, { starts: true })).toEqual([
+      { name: 'extension', state: 'amber', says: 'notChecked', problem: because('checkRunning') },
+    ])
+    gate.emit('open')
+    await context.ports.checkResults.running('extension')
+    expect(await read()).toMatchObject(bad)
   })
 
   it('runs once for concurrent reports', async () => {

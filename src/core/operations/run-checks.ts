@@ -105,7 +105,8 @@ function isDue({ keptSeconds }: { readonly keptSeconds: number }, kept: Kept | u
 }
 
 /**
- * Returns the parts of a check, from its last result unless it is due. `starts`: whether a check that is due runs now.
+ * Returns the parts of a check, from its last result unless it is due. While its first run takes longer than a report
+ * waits, its parts are not checked. `starts`: whether a check that is due runs now; a check that never ran has no parts.
  */
 export async function partsOf<P extends { readonly clock: Clock; readonly checkResults: CheckResults }>(
   check: DefinedCheck<P>,
@@ -128,7 +129,8 @@ export async function partsOf<P extends { readonly clock: Clock; readonly checkR
     await Promise.race([running, late]).finally(() => over.abort())
   }
   const result = results.find(id)
-  return result?.parts.map((part) => ({ ...part, checkedAt: new Date(result.at).toISOString() })) ?? []
+  if (result) return result.parts.map((part) => ({ ...part, checkedAt: new Date(result.at).toISOString() }))
+  return running === undefined ? [] : check.parts.map((name) => notChecked(name, because('checkRunning')))
 }
 
 /** Keeps the last answer while a check gets no answer: other parts report that Microsoft 365 does not answer. */

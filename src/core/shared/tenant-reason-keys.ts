@@ -28,6 +28,7 @@ export type TenantReasonKey =
   | 'chatForeign'
   | 'chatRefusesCards'
   | 'checkFault'
+  | 'checkRunning'
   | 'checkTimedOut'
   | 'checkingAddress'
   | 'checkingHealth'
