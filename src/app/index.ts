@@ -243,7 +243,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   await seedTemplates(ports, endpoints.tenantId, templatesInFile(endpoints.templatesFile, endpoints.webhookAllowCidrs))
   if (!(await hasTemplates())) log.warn({}, noTemplates)
   const times = substitutes.watchTimes ?? watchTimes
-  const healthWatcher = createHealthWatcher({ ports, settings }, times)
+  const healthWatcher = createHealthWatcher({ ports, settings }, own.processId, times)
   const stopping = new AbortController()
   const leftJobs = await queue.start(
     jobsOf({

@@ -24,11 +24,14 @@ const start = Date.parse('2026-11-20T10:00:00Z')
 const at = (second: number): string => new Date(start + second * 1000).toISOString()
 const part = { name: 'exchange', state: 'red', says: 'timesOut' } as const
 
+/** The facts about the only process. */
+const alone = { unjudged: [], processId: 'one', processIds: ['one'] }
+
 /** Runs checks at these seconds, and returns the notices in their order. */
 function noticesOf(checks: readonly (readonly [second: number, isRed: boolean])[]): string[] {
   let watch: HealthWatch | undefined
   return checks.flatMap(([second, isRed]) => {
-    const after = afterCheck(watch, { at: at(second), parts: isRed ? [part] : [] })
+    const after = afterCheck(watch, { ...alone, at: at(second), parts: isRed ? [part] : [] })
     watch = after.watch
     return after.notices
   })
@@ -115,10 +118,10 @@ describe('alerts about health', () => {
   })
 
   it('know the earlier problem when all is healthy again', () => {
-    const first = afterCheck(undefined, { at: at(0), parts: [part] })
-    const second = afterCheck(first.watch, { at: at(20), parts: [part] })
-    const third = afterCheck(second.watch, { at: at(40), parts: [] })
-    const { watch } = afterCheck(third.watch, { at: at(100), parts: [] })
+    const first = afterCheck(undefined, { ...alone, at: at(0), parts: [part] })
+    const second = afterCheck(first.watch, { ...alone, at: at(20), parts: [part] })
+    const third = afterCheck(second.watch, { ...alone, at: at(40), parts: [] })
+    const { watch } = afterCheck(third.watch, { ...alone, at: at(100), parts: [] })
     expect(watch).toMatchObject({ state: 'well', since: at(40), turning: null, red: { since: at(0), parts: [part] } })
   })
 
@@ -129,7 +132,7 @@ describe('alerts about health', () => {
   ) => {
     let watch: HealthWatch | undefined = stored && healthWatch.parse(stored)
     const notices = steps.flatMap(([second, parts]) => {
-      const after = afterCheck(watch, { at: at(second), parts })
+      const after = afterCheck(watch, { ...alone, at: at(second), parts })
       watch = healthWatch.parse(JSON.parse(JSON.stringify(after.watch)))
       return after.notices
     })
@@ -272,7 +275,7 @@ describe('alerts about health', () => {
         for (const [turns, red] of steps) {
           second += turns * 20
           const parts = red.map((name) => ({ name, state: 'red', says: 'timesOut' }) as const)
-          const after = afterCheck(watch, { at: at(second), parts })
+          const after = afterCheck(watch, { ...alone, at: at(second), parts })
           watch = healthWatch.parse(JSON.parse(JSON.stringify(after.watch)))
           const now = new Set<string>(
             watch.state === 'red' ? (watch.broken?.red ?? []).map((one) => one.part.name) : [],

@@ -8,9 +8,11 @@ import {
   type JobOrder,
   type NoticeKey,
   type Ports,
+  type Probe,
   ProvisioningError,
   type ServiceHealth,
   type Settings,
+  type SignInFacts,
 } from '../../src/core/index.ts'
 import { priya, tenantId } from '../support/card-world.ts'
 import { soundInstallation } from '../support/core.ts'
@@ -19,12 +21,24 @@ import { loud } from '../support/loud.ts'
 const times = { checkEvery: 20, confirmAfter: 20, wellAfter: 60 }
 const away = () => new ProvisioningError('unavailable', asWritten('It is away.'), { cause: new Error('away') })
 
+/** The facts that each process has for itself. */
+function healthyFacts() {
+  return {
+    certificateDays: 200,
+    aheadSeconds: 0,
+    refusal: undefined as SignInFacts['refusal'],
+    permission: { name: 'Sites.Read.All' } as Probe,
+    catalogueApp: 'notSet' as 'notSet' | 'nothing',
+  }
+}
+
 /** A shared store that can be unavailable, a tenant that can fail, and the cards of an admin. */
-function world() {
+function world(stored?: HealthWatch) {
   let now = Date.parse('2026-11-20T10:00:00Z')
   const state = { isAway: false, isBroken: false, isDirectoryAway: false, takesNoOrders: false }
   const lookups: string[] = []
-  let watch: HealthWatch | undefined
+  let watch = stored
+  const ends = new Map<string, number>()
   const sent = new Set<NoticeKey>()
   const cards: NoticeKey[] = []
   /** The ids of the people in orders. */
@@ -94,17 +108,34 @@ function world() {
     sightings: { delay: () => here(() => ({ seen: 0, p50Seconds: 0, p95Seconds: 0 })) },
     stats: { lastEnded: () => here(() => []) },
     serviceCalls: { lately: async () => [] },
-    connection: {
-      signIn: () => ({ tokens: [], refusal: undefined }),
-      certificate: () => ({ endsAt: null, problem: undefined }),
-      clock: () => ({ aheadSeconds: 0 }),
+    processes: {
+      list: () =>
+        here(() => [...ends].map(([processId, end]) => ({ ...seen, processId, silentSeconds: sinceOf(end) }))),
     },
-    processes: { list: () => here(() => []) },
-    installation: soundInstallation,
-    checkResults: createCheckResults(),
   }
+  const sinceOf = (end: number) => Math.max(0, now - end) / 1000
+  const seen = { name: 'host / 1', version: '1', startedAt: new Date(now), works: true, seenAt: new Date(now) }
   const settings = { tenantId, admins: [priya.id] } as Partial<Settings> as Settings
-  const begin = () => createHealthWatcher({ ports: loud('ports', parts) as Ports, settings }, times)
+  /** Starts a process. `stop`: it stops unexpectedly, so its heartbeats end. */
+  const begin = (facts = healthyFacts()) => {
+    const own = {
+      connection: {
+        signIn: () => ({ tokens: [], refusal: facts.refusal }),
+        certificate: () => ({ endsAt: new Date(now + facts.certificateDays * 86_400_000), problem: undefined }),
+        clock: () => ({ aheadSeconds: facts.aheadSeconds }),
+      },
+      installation: {
+        ...soundInstallation,
+        permissions: async () => [facts.permission],
+        catalogueApp: async () => facts.catalogueApp,
+      },
+      checkResults: createCheckResults(),
+    }
+    const id = `process-${ends.size}`
+    ends.set(id, Number.POSITIVE_INFINITY)
+    const ports = loud('ports', { ...parts, ...own }) as Ports
+    return { ...createHealthWatcher({ ports, settings }, id, times), facts, stop: () => void ends.set(id, now) }
+  }
   return {
     ...{ state, cards, notified, lookups, begin },
     pass: (seconds: number) => {
@@ -218,7 +249,10 @@ describe('the health watch', () => {
           if (does === 'away' || does === 'back') state.isAway = does === 'away'
           if (does === 'break' || does === 'fix') state.isBroken = does === 'break'
           // No process can start while the store is unavailable.
-          if (does.startsWith('restart') && !state.isAway) processes[who] = begin()
+          if (does.startsWith('restart') && !state.isAway) {
+            processes[who].stop()
+            processes[who] = begin()
+          }
           if (does.startsWith('check')) {
             pass(10)
             const failed = await processes[who].check().then(
@@ -235,5 +269,117 @@ describe('the health watch', () => {
       { numRuns: 300, seed },
     )
     expect(all).toBeGreaterThan(300)
+  })
+})
+
+describe('the health watch of several processes', () => {
+  const problem = asWritten('It is refused.')
+  const missing: Probe = { name: 'Sites.Read.All', trouble: 'permissionMissing', problem }
+  const throttled: Probe = { name: 'Sites.Read.All', trouble: 'throttled', problem }
+  const broken: [string, Partial<ReturnType<typeof healthyFacts>>][] = [
+    ['an expiring certificate', { certificateDays: 5 }],
+    ['a wrong clock', { aheadSeconds: 400 }],
+    ['a refused sign-in', { refusal: { at: new Date(0), problem, isFinal: true } }],
+    ['a missing permission', { permission: missing }],
+  ]
+  type Process = ReturnType<ReturnType<typeof world>['begin']>
+
+  it.each(broken)('reports %s of one process once, and its end once that process is healthy', async (_, facts) => {
+    const { cards, begin, pass } = world()
+    const [one, other] = [begin(), begin()]
+    // The turns of each process are irregular, as in production.
+    const turns = async (count: number) => {
+      for (let turn = 0; turn < count; turn += 1) {
+        pass(20)
+        await (turn % 2 === 0 || turn % 7 === 3 ? one : other).check()
+      }
+    }
+    await turns(30)
+    Object.assign(other.facts, facts)
+    await turns(60)
+    expect(kinds(cards)).toEqual(['red'])
+    Object.assign(other.facts, healthyFacts())
+    await turns(60)
+    expect(kinds(cards)).toEqual(['red', 'well'])
+  })
+
+  const check = async (process: Process, count: number, pass: (seconds: number) => void) => {
+    for (let turn = 0; turn < count; turn += 1) {
+      pass(20)
+      await process.check()
+    }
+  }
+
+  it('ends the trouble of a process that has stopped', async () => {
+    const { cards, begin, pass } = world()
+    const [one, other] = [begin(), begin()]
+    other.facts.certificateDays = 5
+    await check(other, 2, pass)
+    await check(one, 20, pass)
+    expect(kinds(cards)).toEqual(['red'])
+    other.stop()
+    await check(one, 10, pass)
+    expect(kinds(cards)).toEqual(['red', 'well'])
+  })
+
+  it('ends the trouble of a process that has taken no turn for an hour', async () => {
+    const { cards, begin, pass } = world()
+    const [one, other] = [begin(), begin()]
+    other.facts.certificateDays = 5
+    await check(other, 2, pass)
+    await check(one, 179, pass)
+    expect(kinds(cards)).toEqual(['red'])
+    await check(one, 10, pass)
+    expect(kinds(cards)).toEqual(['red', 'well'])
+  })
+
+  it('notifies nobody about one red check of a process, although other processes take the next turns', async () => {
+    const { cards, begin, pass } = world()
+    const [one, other] = [begin(), begin()]
+    other.facts.aheadSeconds = 400
+    await check(other, 1, pass)
+    await check(one, 20, pass)
+    other.facts.aheadSeconds = 0
+    await check(other, 1, pass)
+    await check(one, 20, pass)
+    expect(cards).toEqual([])
+  })
+
+  it('reports no end and no new trouble after a restart while a part is still broken', async () => {
+    const { cards, begin, pass } = world()
+    const first = begin({ ...healthyFacts(), permission: missing })
+    await check(first, 10, pass)
+    expect(kinds(cards)).toEqual(['red'])
+    first.stop()
+    // The first answers after the restart are lost to throttling.
+    const second = begin({ ...healthyFacts(), permission: throttled })
+    await check(second, 20, pass)
+    second.facts.permission = missing
+    await check(second, 20, pass)
+    expect(kinds(cards)).toEqual(['red'])
+    second.facts.permission = { name: 'Sites.Read.All' }
+    await check(second, 10, pass)
+    expect(kinds(cards)).toEqual(['red', 'well'])
+  })
+
+  it('keeps a part red without a process, as an earlier version stored it, until a check judges the part', async () => {
+    const since = '2026-11-20T09:00:00.000Z'
+    const parts = [{ name: 'permissions', state: 'red', says: 'permissionsRefused', problem } as const]
+    const { cards, begin, pass } = world({ state: 'red', since, turning: null, red: { since, parts } })
+    const process = begin({ ...healthyFacts(), permission: throttled })
+    await check(process, 20, pass)
+    expect(cards).toEqual([])
+    process.facts.permission = { name: 'Sites.Read.All' }
+    await check(process, 10, pass)
+    expect(cards).toEqual([`health:well:${since}`])
+  })
+
+  it('reports the end for a part that does not apply any more after a restart', async () => {
+    const { cards, begin, pass } = world()
+    const first = begin({ ...healthyFacts(), catalogueApp: 'nothing' })
+    await check(first, 10, pass)
+    first.stop()
+    await check(begin({ ...healthyFacts(), catalogueApp: 'notSet' }), 10, pass)
+    expect(kinds(cards)).toEqual(['red', 'well'])
   })
 })

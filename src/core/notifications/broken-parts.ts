@@ -12,6 +12,16 @@ interface ConfirmTimes {
 export const moreNotice = (since: string) => `health:more:${since}` as const
 export const lessNotice = (until: string) => `health:less:${until}` as const
 
+/**
+ * Returns the first of these moments, or `at` without any. A moment that lies ahead does not count: it was written by the
+ * clock of another process, or before the clock was set back.
+ */
+export const earliest = (moments: readonly (string | null | undefined)[], at: string): string =>
+  moments
+    .flatMap((moment) => moment ?? [])
+    .filter((moment) => Date.parse(moment) <= Date.parse(at))
+    .toSorted((one, other) => Date.parse(one) - Date.parse(other))[0] ?? at
+
 /** Returns the parts of a trouble that has just been reported: its first card names all of them. */
 export const firstBroken = (parts: readonly HealthPart[], since: string): BrokenParts => ({
   red: parts.map((part) => ({ part, since, turning: null })),
@@ -23,41 +33,75 @@ export const firstBroken = (parts: readonly HealthPart[], since: string): Broken
 export const brokenOf = ({ broken, red }: WatchOfParts): BrokenParts =>
   broken ?? firstBroken(red?.parts ?? [], red?.since ?? '')
 
+/** The red and unjudged parts of one check, and the red parts of other reports. */
+export interface FoundParts {
+  readonly at: string
+  /** The red parts of this check, and since when they are red. */
+  readonly red: readonly { readonly part: HealthPart; readonly since: string }[]
+  /** Parts that are still red by the last report of another process, or by the last report that could judge them. */
+  readonly held: readonly HealthPartName[]
+  /** Parts that this check could not judge. */
+  readonly unjudged: readonly HealthPartName[]
+  /** The moments that name cards about red parts so far. */
+  readonly named: readonly string[]
+}
+
+/** Returns the moments that name the cards about the red parts of these results. */
+export const namedMoments = (watches: readonly (WatchOfParts | undefined)[]): string[] =>
+  watches.flatMap((watch) => {
+    if (!watch) return []
+    const { red, recovered } = brokenOf(watch)
+    return [...(watch.red ? [watch.red] : []), ...red, ...recovered].map(({ since }) => since)
+  })
+
+/** Returns a moment for a new card. A card is sent once, so a part that is confirmed later than others has a later moment. */
+export const unused = (moment: string, named: readonly string[], at: string): string =>
+  named.includes(moment) ? at : moment
+
 /**
  * Returns the broken parts after one more check of a trouble that continues, and the notices about them. A further part is
  * reported once it is red for `confirmAfter`, and a recovered part once it is healthy for `wellAfter` while a reported part
- * is red: when no part is red, the card about the end of the trouble reports all.
+ * is red: when no part is red, the card about the end of the trouble reports all. The healthy time of a part begins again
+ * when a check cannot judge the part.
  */
 export function afterPartsCheck(
   before: BrokenParts,
-  { at, parts }: { readonly at: string; readonly parts: readonly HealthPart[] },
+  { at, red: found, held, unjudged, named }: FoundParts,
   { confirmAfter, wellAfter }: ConfirmTimes,
 ): { readonly broken: BrokenParts; readonly notices: readonly HealthNoticeKey[] } {
   const isLongAgo = (moment: string, seconds: number) => Date.parse(at) - Date.parse(moment) >= seconds * 1000
-  // A moment that lies ahead was written by the clock of another process, or before the clock was set back.
-  const startOf = (moment: string | null | undefined) =>
-    moment != null && Date.parse(moment) <= Date.parse(at) ? moment : at
-  const isRed = (name: HealthPartName) => parts.some((part) => part.name === name)
+  const isRed = (name: HealthPartName) => held.includes(name) || found.some(({ part }) => part.name === name)
   const known = (name: HealthPartName) => before.red.some(({ part }) => part.name === name)
 
-  const red = before.red.map((one) => ({ ...one, turning: isRed(one.part.name) ? null : startOf(one.turning) }))
-  const breaking = parts
-    .filter(({ name }) => !known(name))
-    .map((part) => ({ part, since: startOf(before.breaking.find(({ name }) => name === part.name)?.since) }))
-  const joined = breaking.filter(({ since }) => isLongAgo(since, confirmAfter))
+  const red = before.red.map((one) => {
+    const { name } = one.part
+    if (isRed(name)) return { ...one, turning: null }
+    return { ...one, turning: unjudged.includes(name) ? at : earliest([one.turning], at) }
+  })
+  const breaking = found
+    .filter(({ part }) => !known(part.name))
+    .map(({ part, since: first }) => {
+      const since = earliest([before.breaking.find(({ name }) => name === part.name)?.since], at)
+      return { part, since, first: earliest([since, first], at) }
+    })
+  const [joined, notYet] = parted(breaking, ({ first }) => isLongAgo(first, confirmAfter))
   const staysRed = joined.length > 0 || red.some(({ turning }) => turning === null)
-  const left = red.filter(({ turning }) => staysRed && turning !== null && isLongAgo(turning, wellAfter))
+  const [left, stays] = parted(red, ({ turning }) => staysRed && turning !== null && isLongAgo(turning, wellAfter))
 
+  const further = joined.map(({ part, since }) => ({ part, since: unused(since, named, at), turning: null }))
   const recovered = left.map(({ part, since, turning }) => ({ part, since, until: turning ?? at }))
-  const isBack = (name: HealthPartName) => [...joined, ...recovered].some(({ part }) => part.name === name)
+  const isBack = (name: HealthPartName) => [...further, ...recovered].some(({ part }) => part.name === name)
   const broken: BrokenParts = {
-    red: [
-      ...red.filter((one) => !left.includes(one)),
-      ...joined.map(({ part, since }) => ({ part, since, turning: null })),
-    ],
-    breaking: breaking.filter((one) => !joined.includes(one)).map(({ part: { name }, since }) => ({ name, since })),
+    red: [...stays, ...further],
+    breaking: notYet.map(({ part: { name }, since }) => ({ name, since })),
     recovered: [...before.recovered.filter(({ part }) => !isBack(part.name)), ...recovered],
   }
-  const notices = [...joined.map(({ since }) => moreNotice(since)), ...recovered.map(({ until }) => lessNotice(until))]
+  const notices = [...further.map(({ since }) => moreNotice(since)), ...recovered.map(({ until }) => lessNotice(until))]
   return { broken, notices: [...new Set(notices)] }
 }
+
+/** Splits a list: the items that match, and the others. */
+const parted = <T>(all: readonly T[], matches: (one: T) => boolean): [T[], T[]] => [
+  all.filter(matches),
+  all.filter((one) => !matches(one)),
+]

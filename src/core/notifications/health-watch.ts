@@ -1,7 +1,13 @@
 import { setTimeout } from 'node:timers/promises'
 import { adminsOf } from '../approvals/index.ts'
-import { currentHealth, type HealthPart, type HealthReport } from '../operations/index.ts'
-
+import {
+  currentHealth,
+  type HealthPart,
+  type HealthPartName,
+  type SeenProcess,
+  silentAfterSeconds,
+  unjudgedParts,
+} from '../operations/index.ts'
 import {
   type HealthNoticeKey,
   type HealthTurn,
@@ -9,8 +15,18 @@ import {
   noticeOrder,
   type SystemContext,
 } from '../shared/index.ts'
-import { afterPartsCheck, brokenOf, firstBroken, moreNotice } from './broken-parts.ts'
+import {
+  afterPartsCheck,
+  brokenOf,
+  earliest,
+  type FoundParts,
+  firstBroken,
+  moreNotice,
+  namedMoments,
+  unused,
+} from './broken-parts.ts'
 import type {
+  BrokenParts,
   HealthWatch,
   HealthWatchStore,
   NoticeOrder,
@@ -18,6 +34,7 @@ import type {
   NotificationPorts,
   WatchOfParts,
 } from './ports.ts'
+import { foundParts, type HealthCheck, redReportsAfter, redReportsOf } from './red-reports.ts'
 
 /** When admins are notified about the health of the service, in seconds. */
 export const watchTimes = {
@@ -33,14 +50,7 @@ export const watchTimes = {
 } as const
 export type WatchTimes = { readonly [K in keyof typeof watchTimes]: number }
 
-/** One check of the service's health. */
-interface HealthCheck {
-  readonly at: string
-  /** The red parts. */
-  readonly parts: readonly HealthPart[]
-}
-
-const isCredential = ({ name }: HealthPart): boolean => name === 'certificate' || name === 'botSecret'
+const isCredential = (name: HealthPartName): boolean => name === 'certificate' || name === 'botSecret'
 
 /**
  * Ends the key of a card that credentials are well again: other parts may have turned red at the same check and be well
@@ -53,62 +63,79 @@ const isOfCredentials = (watch: HealthWatch | undefined): boolean =>
   watch?.red != null &&
   watch.credentials === undefined &&
   watch.red.parts.length > 0 &&
-  watch.red.parts.every(isCredential)
+  watch.red.parts.every(({ name }) => isCredential(name))
 
 /** Returns the result after one more check, and the notices for admins. `before` is undefined for the first check ever. */
 export function afterCheck(
   before: HealthWatch | undefined,
-  { at, parts }: HealthCheck,
-  times: Pick<WatchTimes, 'confirmAfter' | 'wellAfter'> = watchTimes,
+  check: HealthCheck,
+  times: ConfirmTimes = watchTimes,
 ): { readonly watch: HealthWatch; readonly notices: readonly HealthNoticeKey[] } {
-  const next = (known: WatchOfParts | undefined, red: HealthPart[]) => afterCheckOf(known, { at, parts: red }, times)
+  const reports = redReportsAfter(redReportsOf(before), check)
+  const named = namedMoments([before, before?.credentials])
+  const next = (known: WatchOfParts | undefined, isOf: (name: HealthPartName) => boolean) =>
+    afterCheckOf(known, { ...foundParts(reports, check, isOf), named }, times)
   const isEarlier = isOfCredentials(before)
-  const credentials = next(isEarlier ? before : before?.credentials, parts.filter(isCredential))
-  const others = next(
-    isEarlier ? undefined : before,
-    parts.filter((part) => !isCredential(part)),
-  )
+  const credentials = next(isEarlier ? before : before?.credentials, isCredential)
+  const others = next(isEarlier ? undefined : before, (name) => !isCredential(name))
   // Both have the same key if they turned red, or well, at the same check: then one card names both.
   const isApart = (key: HealthNoticeKey) => credentials.watch.state === 'well' && !others.notices.includes(key)
   const ofCredentials = credentials.notices.map((key) => (isApart(key) ? (`${key}${alone}` as HealthNoticeKey) : key))
   const notices = new Set([...others.notices, ...ofCredentials])
-  return { watch: { ...others.watch, credentials: credentials.watch }, notices: [...notices] }
+  return { watch: { ...others.watch, credentials: credentials.watch, reports }, notices: [...notices] }
 }
 
-function afterCheckOf(
-  before: WatchOfParts | undefined,
-  check: HealthCheck,
-  times: Pick<WatchTimes, 'confirmAfter' | 'wellAfter'>,
-): { readonly watch: WatchOfParts; readonly notices: readonly HealthNoticeKey[] } {
-  const { at, parts } = check
-  const isRed = parts.length > 0
-  const known = before ?? { state: 'well', since: at, turning: null, red: null }
-  const { watch, notices } = known.state === 'red' ? afterRedCheck(known, check, times) : { watch: known, notices: [] }
-  if (isRed === (known.state === 'red')) return { watch: { ...watch, turning: null }, notices }
-  // One that lies ahead was written by the clock of another process, or before the clock was set back.
-  const turning = known.turning !== null && Date.parse(known.turning) <= Date.parse(at) ? known.turning : at
-  if (Date.parse(at) - Date.parse(turning) < (isRed ? times.confirmAfter : times.wellAfter) * 1000)
-    return { watch: { ...watch, turning }, notices }
-  if (isRed) {
-    const red = { since: turning, parts: [...parts] }
-    const broken = firstBroken(parts, turning)
-    return { watch: { state: 'red', since: turning, turning: null, red, broken }, notices: [redNotice(turning)] }
-  }
+type ConfirmTimes = Pick<WatchTimes, 'confirmAfter' | 'wellAfter'>
+interface AfterCheck {
+  readonly watch: WatchOfParts
+  readonly notices: readonly HealthNoticeKey[]
+}
+
+function afterCheckOf(before: WatchOfParts | undefined, check: FoundParts, times: ConfirmTimes): AfterCheck {
+  const known = before ?? { state: 'well', since: check.at, turning: null, red: null }
+  return known.state === 'red' ? afterRed(known, check, times) : afterWell(known, check, times)
+}
+
+const isLongAgo = (moment: string, at: string, seconds: number): boolean =>
+  Date.parse(at) - Date.parse(moment) >= seconds * 1000
+
+/** Returns the result after one more check while the service counts as well. */
+function afterWell(
+  known: WatchOfParts,
+  { at, red: found, named }: FoundParts,
+  { confirmAfter }: ConfirmTimes,
+): AfterCheck {
+  if (found.length === 0) return { watch: { ...known, turning: null }, notices: [] }
+  const turning = earliest([known.turning], at)
+  // Another process may have found a part healthy between two checks that found it red.
+  const first = earliest([turning, ...found.map(({ since }) => since)], at)
+  if (!isLongAgo(first, at, confirmAfter)) return { watch: { ...known, turning }, notices: [] }
+  const since = unused(turning, named, at)
+  const parts = found.map(({ part }) => part)
+  const broken = firstBroken(parts, since)
+  return { watch: { state: 'red', since, turning: null, red: { since, parts }, broken }, notices: [redNotice(since)] }
+}
+
+/** Returns the result after one more check of a trouble, with the notices about its single parts. */
+function afterRed(known: WatchOfParts, check: FoundParts, times: ConfirmTimes): AfterCheck {
+  const { at, red: found, held, unjudged } = check
+  const { broken, notices } = afterPartsCheck(brokenOf(known), check, times)
+  const watch = withFurther({ ...known, broken }, broken)
+  if (found.length > 0 || held.length > 0) return { watch: { ...watch, turning: null }, notices }
+  // The healthy time begins again when a check cannot judge all broken parts.
+  const isUnclear = broken.red.some(({ part }) => unjudged.includes(part.name))
+  const turning = isUnclear ? at : earliest([known.turning], at)
+  if (!isLongAgo(turning, at, times.wellAfter)) return { watch: { ...watch, turning }, notices }
   const since = known.red?.since ?? known.since
   return { watch: { ...watch, state: 'well', since: turning, turning: null }, notices: [wellNotice(since)] }
 }
 
-/** Returns the result after one more check of a trouble, with the notices about its single parts. */
-function afterRedCheck(
-  watch: WatchOfParts,
-  check: HealthCheck,
-  times: Pick<WatchTimes, 'confirmAfter' | 'wellAfter'>,
-): { readonly watch: WatchOfParts; readonly notices: readonly HealthNoticeKey[] } {
-  const { broken, notices } = afterPartsCheck(brokenOf(watch), check, times)
-  if (!watch.red) return { watch: { ...watch, broken }, notices }
+/** Adds the parts that turned red later to all parts that were red. */
+function withFurther(watch: WatchOfParts, { red: broken }: BrokenParts): WatchOfParts {
+  if (!watch.red) return watch
   const { parts } = watch.red
-  const further = broken.red.map(({ part }) => part).filter(({ name }) => !parts.some((part) => part.name === name))
-  return { watch: { ...watch, red: { ...watch.red, parts: [...parts, ...further] }, broken }, notices }
+  const further = broken.map(({ part }) => part).filter(({ name }) => !parts.some((part) => part.name === name))
+  return { ...watch, red: { ...watch.red, parts: [...parts, ...further] } }
 }
 
 /** The cards about one time of trouble are named by when it began. */
@@ -196,9 +223,13 @@ export interface HealthWatcher {
   check(): Promise<void>
 }
 
-/** Watches the health of the service for all processes: each check reads and writes the shared result. */
+/**
+ * Watches the health of the service for all processes: each check reads and writes the shared result. `processId`: this
+ * process, as its heartbeats name it.
+ */
 export function createHealthWatcher(
   context: SystemContext<NotificationPorts>,
+  processId: string,
   times: WatchTimes = watchTimes,
 ): HealthWatcher {
   const { ports, settings } = context
@@ -207,9 +238,11 @@ export function createHealthWatcher(
   const startedAt = ports.clock.now().getTime()
 
   /** The new result and the cards about it are stored in one transaction. */
-  const keep = (check: HealthCheck, known: readonly string[]) =>
+  const keep = (check: Omit<HealthCheck, 'processIds'>, known: readonly string[]) =>
     ports.work.transaction(async () => {
-      const { watch, notices } = afterCheck(await ports.healthWatch.lock(tenantId), check, times)
+      const before = await ports.healthWatch.lock(tenantId)
+      const processIds = (await ports.processes.list()).filter(mayCheck).map((one) => one.processId)
+      const { watch, notices } = afterCheck(before, { ...check, processIds }, times)
       await ports.healthWatch.put(tenantId, watch)
       if (notices.length === 0) return
       // The trouble may be the directory, so admins who are known already do not wait for it.
@@ -226,15 +259,14 @@ export function createHealthWatcher(
       const at = new Date(Math.floor(ports.clock.now().getTime() / turn) * turn).toISOString()
       const starts = ports.clock.now().getTime() - startedAt >= quietAfterStart
       const report = await currentHealth(context, { starts })
-      await keep(checkOf(report, at), await adminIds())
+      const parts = report.parts.filter(({ state }) => state === 'red')
+      await keep({ at, parts, unjudged: unjudgedParts(report), processId }, await adminIds())
     },
   }
 }
 
-const checkOf = ({ parts }: HealthReport, at: string): HealthCheck => ({
-  at,
-  parts: parts.filter((part) => part.state === 'red'),
-})
+/** Whether a process may still take a turn. */
+const mayCheck = ({ works, silentSeconds }: SeenProcess): boolean => works && silentSeconds <= silentAfterSeconds
 
 /** How long the ids of the admins are kept, in milliseconds, so that a check asks the directory as little as it can. */
 const adminsKeptFor = 300_000

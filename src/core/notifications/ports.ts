@@ -31,11 +31,26 @@ const watchOfParts = z.object({
 })
 export type WatchOfParts = z.output<typeof watchOfParts>
 
+const redReport = z.object({
+  part: healthPart,
+  /** Since when the part is red, and when this process last found it red. */
+  since: z.iso.datetime(),
+  at: z.iso.datetime(),
+  /** The process that found it. Absent: an earlier version wrote the result. */
+  processId: z.string().optional(),
+})
+/** A red part in the last report of a process. */
+export type RedReport = z.output<typeof redReport>
+
 /**
  * The result of all checks so far. While it is red, admins have been notified. `credentials`: that of the certificate and the
  * bot's secret, whose expiry is red for days: together with other parts it would hide their trouble, or be hidden by it.
+ * `reports`: the red parts of the last report of each process. Absent: an earlier version wrote the result.
  */
-export const healthWatch = watchOfParts.extend({ credentials: watchOfParts.optional() })
+export const healthWatch = watchOfParts.extend({
+  credentials: watchOfParts.optional(),
+  reports: ofKnownParts(redReport).optional(),
+})
 export type HealthWatch = z.output<typeof healthWatch>
 
 /** The result of the checks, shared by all processes. */

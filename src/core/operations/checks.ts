@@ -4,7 +4,7 @@ import { type Context, defineUseCase, type SystemContext } from '../shared/index
 import { troubledEndpoints } from '../webhooks/index.ts'
 import { countDeadLetters } from './dead-letters.ts'
 import { credentialParts, dayMilliseconds, failingAfter, judgeHealth, microsoft365Parts, ownParts } from './health.ts'
-import { type HealthReport, reportOf } from './health-report.ts'
+import { type HealthPart, type HealthPartName, type HealthReport, reportOf } from './health-report.ts'
 import {
   judgeAdminHosts,
   judgeAdmins,
@@ -143,6 +143,24 @@ const serviceCheck: DefinedCheck<OperationPorts> = defineCheck({
 
 /** All checks. Each part of a report comes from one check. */
 const healthChecks: readonly DefinedCheck<OperationPorts>[] = [serviceCheck, ...installationChecks]
+
+/** The parts whose facts all processes read from the store. Each process judges the other parts by facts of its own. */
+export const sharedParts: ReadonlySet<HealthPartName> = new Set(
+  serviceCheck.parts.filter((name) => name !== 'database'),
+)
+
+/** The messages of a part that could not be judged. */
+const unjudged: readonly HealthPart['says'][] = ['notChecked', 'clockUnseen', 'signInFails']
+const isJudged = ({ state, says }: HealthPart): boolean => state === 'red' || !unjudged.includes(says)
+
+/**
+ * Returns the parts that a report could not judge: Microsoft 365 or the database gave no answer, or the part is missing
+ * because its check has no result yet.
+ */
+export const unjudgedParts = ({ parts }: Pick<HealthReport, 'parts'>): HealthPartName[] =>
+  healthChecks
+    .flatMap((check) => check.parts)
+    .filter((name) => !parts.some((part) => part.name === name && isJudged(part)))
 
 /**
  * Checks the service and its dependencies. A part that does not answer is red or not checked; nothing throws. Expensive
