@@ -1,6 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { afterCheck, type HealthPartName, type HealthWatch, healthWatch } from '../../src/core/index.ts'
+import {
+  afterCheck,
+  asWritten,
+  type HealthPartName,
+  type HealthWatch,
+  healthWatch,
+  type Probe,
+} from '../../src/core/index.ts'
+import { healthyFacts, kinds, watchWorld } from '../support/health-watch-world.ts'
 
 const start = Date.parse('2026-11-20T10:00:00Z')
 const at = (second: number): string => new Date(start + second * 1000).toISOString()
@@ -62,5 +70,117 @@ describe('alerts of several processes', () => {
       { numRuns: 1000, seed: 24_11 },
     )
     for (const count of Object.values(counts)) expect(count).toBeGreaterThan(50)
+  })
+})
+
+describe('the health watch of several processes', () => {
+  const problem = asWritten('It is refused.')
+  const missing: Probe = { name: 'Sites.Read.All', trouble: 'permissionMissing', problem }
+  const throttled: Probe = { name: 'Sites.Read.All', trouble: 'throttled', problem }
+  const broken: [string, Partial<ReturnType<typeof healthyFacts>>][] = [
+    ['an expiring certificate', { certificateDays: 5 }],
+    ['a wrong clock', { aheadSeconds: 400 }],
+    ['a refused sign-in', { refusal: { at: new Date(0), problem, isFinal: true } }],
+    ['a missing permission', { permission: missing }],
+  ]
+  type Process = ReturnType<ReturnType<typeof watchWorld>['begin']>
+
+  it.each(broken)('reports %s of one process once, and its end once that process is healthy', async (_, facts) => {
+    const { cards, begin, pass } = watchWorld()
+    const [one, other] = [begin(), begin()]
+    // The turns of each process are irregular, as in production.
+    const turns = async (count: number) => {
+      for (let turn = 0; turn < count; turn += 1) {
+        pass(20)
+        await (turn % 2 === 0 || turn % 7 === 3 ? one : other).check()
+      }
+    }
+    await turns(30)
+    Object.assign(other.facts, facts)
+    await turns(60)
+    expect(kinds(cards)).toEqual(['red'])
+    Object.assign(other.facts, healthyFacts())
+    await turns(60)
+    expect(kinds(cards)).toEqual(['red', 'well'])
+  })
+
+  const check = async (process: Process, count: number, pass: (seconds: number) => void) => {
+    for (let turn = 0; turn < count; turn += 1) {
+      pass(20)
+      await process.check()
+    }
+  }
+
+  it('ends the trouble of a process that has stopped', async () => {
+    const { cards, begin, pass } = watchWorld()
+    const [one, other] = [begin(), begin()]
+    other.facts.certificateDays = 5
+    await check(other, 2, pass)
+    await check(one, 20, pass)
+    expect(kinds(cards)).toEqual(['red'])
+    other.stop()
+    await check(one, 10, pass)
+    expect(kinds(cards)).toEqual(['red', 'well'])
+  })
+
+  it('ends the trouble of a process that has taken no turn for an hour', async () => {
+    const { cards, begin, pass } = watchWorld()
+    const [one, other] = [begin(), begin()]
+    other.facts.certificateDays = 5
+    await check(other, 2, pass)
+    await check(one, 179, pass)
+    expect(kinds(cards)).toEqual(['red'])
+    await check(one, 10, pass)
+    expect(kinds(cards)).toEqual(['red', 'well'])
+  })
+
+  it('notifies nobody about one red check of a process, although other processes take the next turns', async () => {
+    const { cards, begin, pass } = watchWorld()
+    const [one, other] = [begin(), begin()]
+    other.facts.aheadSeconds = 400
+    await check(other, 1, pass)
+    await check(one, 20, pass)
+    other.facts.aheadSeconds = 0
+    await check(other, 1, pass)
+    await check(one, 20, pass)
+    expect(cards).toEqual([])
+  })
+
+  it('reports no end and no new trouble after a restart while a part is still broken', async () => {
+    const { cards, begin, pass } = watchWorld()
+    const first = begin({ ...healthyFacts(), permission: missing })
+    await check(first, 10, pass)
+    expect(kinds(cards)).toEqual(['red'])
+    first.stop()
+    // The first answers after the restart are lost to throttling.
+    const second = begin({ ...healthyFacts(), permission: throttled })
+    await check(second, 20, pass)
+    second.facts.permission = missing
+    await check(second, 20, pass)
+    expect(kinds(cards)).toEqual(['red'])
+    second.facts.permission = { name: 'Sites.Read.All' }
+    await check(second, 10, pass)
+    expect(kinds(cards)).toEqual(['red', 'well'])
+  })
+
+  it('keeps a part red without a process, as an earlier version stored it, until a check judges the part', async () => {
+    const since = '2026-11-20T09:00:00.000Z'
+    const parts = [{ name: 'permissions', state: 'red', says: 'permissionsRefused', problem } as const]
+    const { cards, begin, pass } = watchWorld({ state: 'red', since, turning: null, red: { since, parts } })
+    const process = begin({ ...healthyFacts(), permission: throttled })
+    await check(process, 20, pass)
+    expect(cards).toEqual([])
+    process.facts.permission = { name: 'Sites.Read.All' }
+    await check(process, 10, pass)
+    expect(cards).toEqual([`health:well:${since}`])
+  })
+
+  it('reports the end for a part that does not apply any more after a restart', async () => {
+    const { cards, begin, pass } = watchWorld()
+    const first = begin({ ...healthyFacts(), catalogueApp: 'nothing' })
+    await check(first, 10, pass)
+    first.stop()
+    await check(begin({ ...healthyFacts(), catalogueApp: 'notSet' }), 10, pass)
+    expect(kinds(cards)).toEqual(['red', 'well'])
   })
 })
