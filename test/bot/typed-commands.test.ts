@@ -544,6 +544,18 @@ describe('a name with a number', () => {
     expect(await says('kim', `status of ${name}`)).toContain(`${reference}\n`)
   })
 
+  it('cancel and status: find a request by its number in a long sentence, if no name has it', async () => {
+    const { says } = start()
+    const { reference } = await requested(world, 'Harbour', { who: 'omar' })
+    await requested(world, 'Lighthouse', { who: 'omar' })
+    const number = reference.slice('REQ-'.length)
+    for (const text of [`can you tell me the status of ${number}`, `pouvez-vous me dire le statut de ${number}`])
+      for (const who of ['omar', 'dana'] as const) expect(await says(who, text)).toContain(`${reference}\n`)
+    expect(await says('dana', `remind Omar about ${number}`)).toContain(`${reference}\n`)
+    expect(await says('omar', `sorry, cancel ${number}`)).toMatch(new RegExp(`Cancel this request\\?[^]*${reference}`))
+    expect(await says('sam', `sorry, cancel ${number}`)).not.toContain('Cancel this request?')
+  })
+
   it('cancel and status: do not take the only open request for one with another number', async () => {
     const { says } = start()
     const { reference } = await requested(world, 'Room 13', { who: 'omar' })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { cardsFor, rowsOfPage } from '../../cards/index.ts'
 import { may, openStates, type PageAt, type Request, type RequestState } from '../../core/index.ts'
-import { hasRequestNumber, wordsSharedWith } from '../channel/sentences/index.ts'
+import { hasRequestNumber, onlyNumberIn, wordsSharedWith } from '../channel/sentences/index.ts'
 import { isForAdmins, type Reply, type Turn } from '../channel/turn.ts'
 import {
   defineCardAction,
@@ -55,7 +55,7 @@ export const nudgeCommand = defineCommand({
   },
 })
 
-/** Shows the request that a sentence names, or the only open one; otherwise, the list. */
+/** Shows the request that a sentence names, the one with its number, or the only open one; otherwise, the list. */
 async function statusMeant(turn: Turn, text: string): Promise<Reply> {
   const { core, actor } = turn
   const [{ requests: open }, newest] = await Promise.all([
@@ -64,7 +64,11 @@ async function statusMeant(turn: Turn, text: string): Promise<Reply> {
   ])
   const ended = newest.requests.filter(({ status }) => !openStates.includes(status))
   const only = onlyMeant([...open, ...ended], text) ?? onlyUnnumbered(open, text)
-  return only ? statusOf(turn, only.requestId) : showMine(turn)
+  if (only) return statusOf(turn, only.requestId)
+  const number = onlyNumberIn(text)
+  return number === undefined
+    ? showMine(turn)
+    : ofReference(turn, `REQ-${number}`, ({ requestId }) => statusOf(turn, requestId))
 }
 
 /** The number of the first or last request on the clicked page. */
@@ -112,13 +116,16 @@ export const cancelCommand = defineCommand({
 })
 
 /**
- * Asks to confirm for the open request that a text names, or for the only one. Otherwise, lists the open requests, each with
+ * Asks to confirm for the person's open request that a text names, for the one with its number, or for the only one. Otherwise, lists the open requests, each with
  * a button that asks.
  */
 async function cancelMeant(turn: Turn, text: string): Promise<Reply> {
   const { core, actor } = turn
   const { requests: open } = await core.listOwnRequests(actor, { limit: openSearched, status: cancellableStates })
-  const only = hasRequestNumber(text) ? undefined : (onlyMeant(open, text) ?? onlyUnnumbered(open, text))
+  const withNumber = () => open.find(({ number }) => String(number) === onlyNumberIn(text))
+  const only = hasRequestNumber(text)
+    ? undefined
+    : (onlyMeant(open, text) ?? withNumber() ?? onlyUnnumbered(open, text))
   if (only) return cancelOnceConfirmed(turn, only)
   return open.length > 0
     ? { card: cardsFor(turn.viewer).cancelWhich(open) }

@@ -234,7 +234,7 @@ function unavailable(error: unknown): Fault {
 }
 
 /** The maximum number of drafts in a list. */
-const maxListed = 50
+const maxListed = 200
 
 /**
  * Lists the drafts that a person has started, last changed first. The person may no longer be able to use their

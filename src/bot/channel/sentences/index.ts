@@ -12,6 +12,7 @@ export {
   mentionedIn,
   nameWith,
   nameWithStart,
+  onlyNumberIn,
   withKindFor,
   withoutPoliteness,
   wordsSharedWith,

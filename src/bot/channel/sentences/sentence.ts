@@ -31,7 +31,8 @@ const longestSentence = 1000
 
 /**
  * Returns the meaning of a sentence in any of our languages; undefined if its words say nothing that we can do. A request
- * number is never lost: it is in the argument of the command. A command that changes something is never a guess: only
+ * number is in the argument of the command. A number that can be a part of a name is not: `status` and `cancel` search the
+ * names first, and then read it with `onlyNumberIn`. A command that changes something is never a guess: only
  * `cancel` is returned, because it needs a confirmation, and the request's card for all others. A decision is returned only
  * with several numbers: then the command decides nothing and says so.
  */
@@ -130,16 +131,16 @@ const aboutOne: readonly DescribedCommand[] = ['cancel', 'why', 'status', 'nudge
 
 function aboutNumber(text: string, described: readonly DescribedCommand[]): Meaning | undefined {
   const verbs = described.filter((command) => aboutOne.includes(command))
-  const numbers = numbersIn(text, verbs.length > 0)
+  const { numbers, isName } = numbersIn(text, verbs.length > 0)
   const [number, ...more] = numbers
   if (number === undefined) return undefined
   const isNegated = foundIn(vocabulary.not, wordsOf(text)).length > 0
   const [verb = nearCancel(wordsOf(text)), ...others] = verbs
+  const argument = numbers.map((one) => `REQ-${one}`).join(' ')
   // The command decides one request. With several numbers it decides nothing and says so.
-  if (more.length > 0 && (verb === 'approve' || verb === 'reject'))
-    return { does: 'command', command: verb, argument: numbers.map((one) => `REQ-${one}`).join(' ') }
+  if (more.length > 0 && (verb === 'approve' || verb === 'reject')) return { does: 'command', command: verb, argument }
   const command = safe.includes(verb) && others.length === 0 && more.length === 0 && !isNegated ? verb : 'status'
-  return { does: 'command', command, argument: numbers.map((one) => `REQ-${one}`).join(' ') }
+  return { does: 'command', command, argument: isName && command !== 'why' ? '' : argument }
 }
 
 /** Returns `cancel` for a misspelt “cancel”, which asks before it changes anything; `status` for any other text. */
@@ -154,28 +155,37 @@ const marked = /(?:\breq[\s-]*|(?<!\p{L})#\s*)(\d{1,9})(?!\d)/giu
 const mark = /\breq(?!\p{L})|(?<!\p{L})#/iu
 const isNumber = ({ folded }: Word): boolean => /^\d+$/.test(folded)
 
-/** Returns the numbers of requests in a text, each once. A number without a mark needs a verb such as “status”, or is alone. */
-function numbersIn(text: string, hasVerb: boolean): string[] {
+/**
+ * Returns the numbers of requests in a text, each once. A number without a mark needs a verb such as “status”, or is alone.
+ * `isName`: the number can be a part of a name, as in “Summer party 2026”.
+ */
+function numbersIn(text: string, hasVerb: boolean): { readonly numbers: string[]; readonly isName: boolean } {
   const numbers = [...text.matchAll(marked)].map(([, number = '']) => number)
-  if (numbers.length > 0) return [...new Set(numbers)]
+  if (numbers.length > 0) return { numbers: [...new Set(numbers)], isName: false }
   const words = wordsOf(text)
   const after = ({ index, count }: Found) => {
     const next = index + count
     return words[next + lengthAt(vocabulary.number, words, next)]?.folded ?? []
   }
   const named = foundIn(vocabulary.request, words).flatMap(after)
-  const all = [...named, ...unmarkedIn(text, words, hasVerb)]
-  return [...new Set(all.filter((number) => /^\d{3,9}$/.test(number)))]
+  const read = wordsWithNumber(text, words)
+  const all = [...named, ...unmarkedIn(read, hasVerb || words.length === 1)].filter((word) => /^\d{3,9}$/.test(word))
+  return { numbers: [...new Set(all)], isName: !named.some((word) => all.includes(word)) && !hasOnlyNumbers(read) }
 }
 
-/** Returns the numbers without a mark. With a word that can be a part of a name, they are too: “Summer party 2026”. */
-function unmarkedIn(text: string, words: readonly Word[], hasVerb: boolean): string[] {
-  const read = wordsWithNumber(text, words)
-  if (!hasOnlyNumbers(read)) return []
-  const numbered = new Set(foundIn(vocabulary.number, read).map(({ index, count }) => index + count))
-  const isMeant = ({ folded }: Word, index: number) =>
-    numbered.has(index) || (folded.length >= 4 && (hasVerb || words.length === 1))
-  return read.filter(isMeant).flatMap((word) => (isNumber(word) ? word.folded : []))
+/** Returns the numbers without a mark. `isLong`: also those that no word such as “number” announces, if they have 4 digits. */
+function unmarkedIn(words: readonly Word[], isLong: boolean): string[] {
+  const numbered = new Set(
+    hasOnlyNumbers(words) ? foundIn(vocabulary.number, words).map(({ index, count }) => index + count) : [],
+  )
+  const isMeant = ({ folded }: Word, index: number) => numbered.has(index) || (folded.length >= 4 && isLong)
+  return words.filter(isMeant).flatMap((word) => (isNumber(word) ? word.folded : []))
+}
+
+/** Returns the only number of a text that has the length of a request number. */
+export function onlyNumberIn(text: string): string | undefined {
+  const [number, ...more] = new Set(wordsOf(text).flatMap(({ folded }) => (/^\d{4,9}$/.test(folded) ? folded : [])))
+  return more.length === 0 ? number : undefined
 }
 
 /** Returns the words that say which request is meant: no reason, and no other sentence: “cancel 1007. We moved.” */
