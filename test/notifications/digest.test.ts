@@ -2,8 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
   asWritten,
+  because,
+  createCheckResults,
   type Digest,
   type DigestNotice,
+  isEmptyDigest,
   type Outbox,
   type Person,
   TenantError,
@@ -232,6 +235,29 @@ describe('the daily digest', () => {
     expect(text).toContain('For admins')
     expect(text).toContain('The service is healthy')
     expect((await core9().readDigest(actorOf(priya))).admin).toBeUndefined()
+  })
+})
+
+describe('the digest of an admin just after a start', () => {
+  const core = withCore()
+
+  it('is empty while a check runs for the first time', async () => {
+    await core.template({})
+    const checkResults = createCheckResults()
+    checkResults.start('cmdlets', () => new Promise(() => undefined))
+    const facts = { databaseMilliseconds: 1, queue: { waiting: 0, oldestSeconds: 0 }, version: '0' }
+    const slow = core.with({
+      ...{ checkResults, tenant: { ...core.ports.tenant, health: async () => [] } },
+      ownHealth: { read: async () => ({ ...facts, startedAt: new Date(), watchedAt: new Date() }) },
+    })
+    const [report, digest] = await Promise.all([
+      slow.readHealth(actorOf(priya, true)),
+      slow.readDigest(actorOf(priya, true)),
+    ])
+    expect(report.parts.filter(({ state }) => state !== 'green')).toMatchObject([
+      { name: 'cmdlets', says: 'notChecked', problem: because('checkRunning') },
+    ])
+    expect(isEmptyDigest(digest)).toBe(true)
   })
 })
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { adminsOf, askedSince, openStage } from '../approvals/index.ts'
 import { type Conversation, chatIfFound, havingDigest } from '../decisions/index.ts'
-import { currentHealth, type HealthState, type QueueEntry, readStuck } from '../operations/index.ts'
+import { currentHealth, type HealthState, isFirstRun, type QueueEntry, readStuck, worst } from '../operations/index.ts'
 import type { Request } from '../requests/index.ts'
 import {
   type Actor,
@@ -87,13 +87,15 @@ function sinceAsked({ approvals, submittedAt }: Request, personId: string): stri
 
 async function readForAdmin(context: Context<NotificationPorts>): Promise<Digest['admin']> {
   const { ports, actor } = context
-  const [stuck, { failed = 0 }, { state }] = await Promise.all([
+  const [stuck, { failed = 0 }, { parts }] = await Promise.all([
     readStuck.handle(context, {}),
     ports.requests.countByState(actor.tenantId, ['failed']),
     currentHealth(context),
   ])
   const { count, entries, deadLetters = 0 } = stuck
-  return { stuck: count, failed, givenUp: deadLetters, entries, health: state }
+  // The first run of a check, just after a start, is no reason for a card.
+  const health = worst(parts.filter((part) => !isFirstRun(part)).map(({ state }) => state))
+  return { stuck: count, failed, givenUp: deadLetters, entries, health }
 }
 
 export const isEmptyDigest = ({ approvals, admin }: Digest): boolean =>

@@ -133,6 +133,9 @@ export async function partsOf<P extends { readonly clock: Clock; readonly checkR
   return running === undefined ? [] : check.parts.map((name) => notChecked(name, because('checkRunning')))
 }
 
+/** Whether a part is not checked only because the first run of its check has not ended. */
+export const isFirstRun = ({ problem }: Pick<HealthPart, 'problem'>): boolean => problem?.key === 'checkRunning'
+
 /** Keeps the last answer while a check gets no answer: other parts report that Microsoft 365 does not answer. */
 function afterRun(before: Kept | undefined, parts: readonly HealthPart[], now: number): Kept {
   const isAnswered = !parts.some(({ says }) => says === 'notChecked')
