@@ -73,6 +73,115 @@ describe('alerts of several processes', () => {
   })
 })
 
+/** Whether all parts count as well. */
+const isWell = (watch: HealthWatch | undefined) =>
+  [watch, watch?.credentials].every((one) => one === undefined || one.state === 'well')
+
+describe('alerts of several processes, check by check', () => {
+  /** A turn of a process at this second: what it finds red, and what it cannot judge. */
+  type Turn = readonly [second: number, processId: string, red?: readonly HealthPartName[], unjudged?: readonly Name[]]
+  const run = (turns: readonly Turn[], ids = ['one', 'two']) => {
+    let watch: HealthWatch | undefined
+    const sent: string[] = []
+    for (const [second, processId, parts = [], unjudged = []] of turns) {
+      const check = { at: at(second), parts: parts.map(red), unjudged, processId, processIds: ids }
+      const after = afterCheck(watch, check)
+      watch = healthWatch.parse(JSON.parse(JSON.stringify(after.watch)))
+      sent.push(...after.notices.map((key) => `${key.split(':')[1]} ${second}`))
+    }
+    return { watch, sent }
+  }
+  /** Turns every 20 seconds, from the first to the last of these seconds. */
+  const every20 = (from: number, until: number, turn: (second: number) => Turn): Turn[] =>
+    Array.from({ length: (until - from) / 20 + 1 }, (_, index) => turn(from + index * 20))
+
+  it('end without a part that one check of another process found red and no card names', () => {
+    const { sent } = run([
+      [0, 'two', ['graph']],
+      [20, 'two', ['graph']],
+      [40, 'one', ['siteHosts']],
+      ...every20(60, 200, (second) => [second, 'two']),
+    ])
+    expect(sent).toEqual(['red 20', 'well 120'])
+  })
+
+  it('need two red checks of one process, or of two turns in a row', () => {
+    const healthy = every20(20, 1780, (second) => [second, 'two'])
+    const single = [[0, 'one', ['graph']], ...healthy, [1800, 'two', ['graph']]] as const
+    expect(run([...single, [1820, 'two']]).sent).toEqual([])
+    expect(run([...single, [1820, 'one', ['graph']]]).sent).toEqual(['red 1820'])
+    const both = run([[0, 'one', ['graph']], ...healthy, [1800, 'one', ['graph']]])
+    expect(both.sent).toEqual(['red 1800'])
+  })
+
+  it('need the same for a further part', () => {
+    const trouble = (second: number, processId: string, ...further: HealthPartName[]): Turn => [
+      ...([second, processId, ['graph', ...further]] as const),
+    ]
+    const long = [
+      ...[trouble(0, 'two'), trouble(20, 'two'), trouble(40, 'two', 'signIn')],
+      ...every20(60, 1780, (second) => trouble(second, 'one')),
+    ]
+    const single = [...long, trouble(1800, 'one', 'signIn'), trouble(1820, 'two')]
+    expect(run(single).sent).toEqual(['red 20'])
+    expect(run([...long, trouble(1800, 'two', 'signIn')]).sent).toEqual(['red 20', 'more 1800'])
+  })
+
+  it('end although another process never judges the part', () => {
+    const { sent } = run([
+      [0, 'one', ['graph']],
+      [20, 'one', ['graph']],
+      ...every20(40, 400, (second): Turn => (second % 40 ? [second, 'two', [], ['graph']] : [second, 'one'])),
+    ])
+    expect(sent).toEqual(['red 20', 'well 120'])
+  })
+
+  it('end although no process judges all parts', () => {
+    const { sent } = run([
+      ...every20(
+        0,
+        60,
+        (second): Turn =>
+          second % 40 ? [second, 'two', ['signIn'], ['graph']] : [second, 'one', ['graph'], ['signIn']],
+      ),
+      ...every20(
+        80,
+        400,
+        (second): Turn => (second % 40 ? [second, 'two', [], ['graph']] : [second, 'one', [], ['signIn']]),
+      ),
+    ])
+    expect(sent).toEqual(['red 20', 'more 40', 'less 160', 'well 260'])
+  })
+
+  it('end after healthy turns of all processes that reported, mixed with turns of one that judges nothing', () => {
+    let ends = 0
+    const anyTurn = fc.tuple(fc.constantFrom('one', 'two', 'three'), fc.integer({ min: 1, max: 3 }))
+    fc.assert(
+      fc.property(fc.array(anyCheck, { maxLength: 30 }), fc.array(anyTurn), (steps, mix) => {
+        let second = 0
+        const before = steps.map(({ turns, processId, ...step }): Turn => {
+          second += turns * 20
+          return [second, processId, step.red, step.unjudged.filter((name) => !step.red.includes(name))]
+        })
+        // Each process is healthy in five turns or more. Process `four` judges nothing.
+        const last = Array.from({ length: 5 }, () => processIds.map((id) => [id, 1] as const)).flat()
+        const after = [...mix, ...last]
+          .flatMap(([processId, turns]) => [...Array.from({ length: turns }, () => 'four'), processId])
+          .map(
+            (processId, index): Turn => [
+              ...([second + (index + 1) * 20, processId, [], processId === 'four' ? names : []] as const),
+            ],
+          )
+        const ids = [...processIds, 'four']
+        if (!isWell(run(before, ids).watch)) ends += 1
+        expect(isWell(run([...before, ...after], ids).watch)).toBe(true)
+      }),
+      { numRuns: 500, seed: 24_12 },
+    )
+    expect(ends).toBeGreaterThan(50)
+  })
+})
+
 describe('the health watch of several processes', () => {
   const problem = asWritten('It is refused.')
   const missing: Probe = { name: 'Sites.Read.All', trouble: 'permissionMissing', problem }

@@ -61,8 +61,9 @@ export const unused = (moment: string, named: readonly string[], at: string): st
 /**
  * Returns the broken parts after one more check of a trouble that continues, and the notices about them. A further part is
  * reported once it is red for `confirmAfter`, and a recovered part once it is healthy for `wellAfter` while a reported part
- * is red: when no part is red, the card about the end of the trouble reports all. The healthy time of a part begins again
- * when a check cannot judge the part.
+ * is red: when no part is red, the card about the end of the trouble reports all. A check that cannot judge a part neither
+ * ends nor interrupts its healthy time. A part that is healthy for `wellAfter` but not judged now counts as red: otherwise
+ * two processes that cannot judge the same parts would never report an end.
  */
 export function afterPartsCheck(
   before: BrokenParts,
@@ -76,8 +77,11 @@ export function afterPartsCheck(
   const red = before.red.map((one) => {
     const { name } = one.part
     if (isRed(name)) return { ...one, turning: null }
-    return { ...one, turning: unjudged.includes(name) ? at : earliest([one.turning], at) }
+    return { ...one, turning: unjudged.includes(name) ? one.turning : earliest([one.turning], at) }
   })
+  type Red = (typeof red)[number]
+  const isHealthy = ({ turning }: Red) => turning !== null && isLongAgo(turning, wellAfter)
+  const isUnjudged = ({ part }: Red) => unjudged.includes(part.name)
   const breaking = found
     .filter(({ part }) => !known(part.name))
     .map(({ part, since: first }) => {
@@ -85,14 +89,16 @@ export function afterPartsCheck(
       return { part, since, first: earliest([since, first], at) }
     })
   const [joined, notYet] = parted(breaking, ({ first }) => isLongAgo(first, confirmAfter))
-  const staysRed = joined.length > 0 || red.some(({ turning }) => turning === null)
-  const [left, stays] = parted(red, ({ turning }) => staysRed && turning !== null && isLongAgo(turning, wellAfter))
+  const staysRed = joined.length > 0 || red.some((one) => one.turning === null || (isHealthy(one) && isUnjudged(one)))
+  const [left, stays] = parted(red, (one) => staysRed && isHealthy(one) && !isUnjudged(one))
 
   const further = joined.map(({ part, since }) => ({ part, since: unused(since, named, at), turning: null }))
   const recovered = left.map(({ part, since, turning }) => ({ part, since, until: turning ?? at }))
+  // The card of the others is named by the same moment, so a part that waits for a check has a later one.
+  const waiting = stays.map((one) => (left.length > 0 && isHealthy(one) ? { ...one, turning: at } : one))
   const isBack = (name: HealthPartName) => [...further, ...recovered].some(({ part }) => part.name === name)
   const broken: BrokenParts = {
-    red: [...stays, ...further],
+    red: [...waiting, ...further],
     breaking: notYet.map(({ part: { name }, since }) => ({ name, since })),
     recovered: [...before.recovered.filter(({ part }) => !isBack(part.name)), ...recovered],
   }

@@ -107,7 +107,7 @@ function afterWell(
 ): AfterCheck {
   if (found.length === 0) return { watch: { ...known, turning: null }, notices: [] }
   const turning = earliest([known.turning], at)
-  // Another process may have found a part healthy between two checks that found it red.
+  // Another process may have found a part healthy between two checks of this process that found it red.
   const first = earliest([turning, ...found.map(({ since }) => since)], at)
   if (!isLongAgo(first, at, confirmAfter)) return { watch: { ...known, turning }, notices: [] }
   const since = unused(turning, named, at)
@@ -121,10 +121,12 @@ function afterRed(known: WatchOfParts, check: FoundParts, times: ConfirmTimes): 
   const { at, red: found, held, unjudged } = check
   const { broken, notices } = afterPartsCheck(brokenOf(known), check, times)
   const watch = withFurther({ ...known, broken }, broken)
-  if (found.length > 0 || held.length > 0) return { watch: { ...watch, turning: null }, notices }
-  // The healthy time begins again when a check cannot judge all broken parts.
-  const isUnclear = broken.red.some(({ part }) => unjudged.includes(part.name))
-  const turning = isUnclear ? at : earliest([known.turning], at)
+  const isBroken = (name: HealthPartName) => broken.red.some(({ part }) => part.name === name)
+  // A part that is red only in an earlier check of another process has no card, so nobody waits for its end.
+  if (found.length > 0 || held.some(isBroken)) return { watch: { ...watch, turning: null }, notices }
+  // A check that cannot judge all broken parts neither ends nor interrupts the healthy time.
+  if (unjudged.some(isBroken)) return { watch, notices }
+  const turning = earliest([known.turning], at)
   if (!isLongAgo(turning, at, times.wellAfter)) return { watch: { ...watch, turning }, notices }
   const since = known.red?.since ?? known.since
   return { watch: { ...watch, state: 'well', since: turning, turning: null }, notices: [wellNotice(since)] }

@@ -35,9 +35,11 @@ export function redReportsAfter(before: readonly RedReport[], check: HealthCheck
     !sharedParts.has(part.name) &&
     Date.parse(at) - Date.parse(last) < keptMilliseconds
   const kept = before.filter((report) => unjudged.includes(report.part.name) || isOfOther(report))
+  // Single red checks of two processes may be far apart, so each process counts its own.
+  const own = before.filter((report) => report.processId === processId)
   const sinceOf = ({ name }: HealthPart) =>
     earliest(
-      before.flatMap(({ part, since }) => (part.name === name ? [since] : [])),
+      own.flatMap(({ part, since }) => (part.name === name ? [since] : [])),
       at,
     )
   return [...kept, ...parts.map((part) => ({ part, since: sinceOf(part), processId, at }))]
