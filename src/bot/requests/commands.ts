@@ -116,8 +116,8 @@ export const cancelCommand = defineCommand({
 })
 
 /**
- * Asks to confirm for the person's open request that a text names, for the one with its number, or for the only one. Otherwise, lists the open requests, each with
- * a button that asks.
+ * Asks to confirm for the person's open request that a text names, for the one with its number, or for the only one.
+ * Otherwise, lists the open requests, each with a button that asks.
  */
 async function cancelMeant(turn: Turn, text: string): Promise<Reply> {
   const { core, actor } = turn

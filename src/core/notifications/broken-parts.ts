@@ -3,7 +3,7 @@ import type { HealthNoticeKey } from '../shared/index.ts'
 import type { BrokenParts, WatchOfParts } from './ports.ts'
 
 /** The times of the watch that this rule needs, in seconds. */
-interface ConfirmTimes {
+export interface ConfirmTimes {
   readonly confirmAfter: number
   readonly wellAfter: number
 }
@@ -21,6 +21,10 @@ export const earliest = (moments: readonly (string | null | undefined)[], at: st
     .flatMap((moment) => moment ?? [])
     .filter((moment) => Date.parse(moment) <= Date.parse(at))
     .toSorted((one, other) => Date.parse(one) - Date.parse(other))[0] ?? at
+
+/** Whether a moment is at least so many seconds before another one. */
+export const isLongAgo = (moment: string, at: string, seconds: number): boolean =>
+  Date.parse(at) - Date.parse(moment) >= seconds * 1000
 
 /** Returns the parts of a trouble that has just been reported: its first card names all of them. */
 export const firstBroken = (parts: readonly HealthPart[], since: string): BrokenParts => ({
@@ -70,7 +74,6 @@ export function afterPartsCheck(
   { at, red: found, held, unjudged, named }: FoundParts,
   { confirmAfter, wellAfter }: ConfirmTimes,
 ): { readonly broken: BrokenParts; readonly notices: readonly HealthNoticeKey[] } {
-  const isLongAgo = (moment: string, seconds: number) => Date.parse(at) - Date.parse(moment) >= seconds * 1000
   const isRed = (name: HealthPartName) => held.includes(name) || found.some(({ part }) => part.name === name)
   const known = (name: HealthPartName) => before.red.some(({ part }) => part.name === name)
 
@@ -80,7 +83,7 @@ export function afterPartsCheck(
     return { ...one, turning: unjudged.includes(name) ? one.turning : earliest([one.turning], at) }
   })
   type Red = (typeof red)[number]
-  const isHealthy = ({ turning }: Red) => turning !== null && isLongAgo(turning, wellAfter)
+  const isHealthy = ({ turning }: Red) => turning !== null && isLongAgo(turning, at, wellAfter)
   const isUnjudged = ({ part }: Red) => unjudged.includes(part.name)
   const breaking = found
     .filter(({ part }) => !known(part.name))
@@ -88,7 +91,7 @@ export function afterPartsCheck(
       const since = earliest([before.breaking.find(({ name }) => name === part.name)?.since], at)
       return { part, since, first: earliest([since, first], at) }
     })
-  const [joined, notYet] = parted(breaking, ({ first }) => isLongAgo(first, confirmAfter))
+  const [joined, notYet] = parted(breaking, ({ first }) => isLongAgo(first, at, confirmAfter))
   const staysRed = joined.length > 0 || red.some((one) => one.turning === null || (isHealthy(one) && isUnjudged(one)))
   const [left, stays] = parted(red, (one) => staysRed && isHealthy(one) && !isUnjudged(one))
 

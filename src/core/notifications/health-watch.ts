@@ -18,9 +18,11 @@ import {
 import {
   afterPartsCheck,
   brokenOf,
+  type ConfirmTimes,
   earliest,
   type FoundParts,
   firstBroken,
+  isLongAgo,
   moreNotice,
   namedMoments,
   unused,
@@ -85,7 +87,6 @@ export function afterCheck(
   return { watch: { ...others.watch, credentials: credentials.watch, reports }, notices: [...notices] }
 }
 
-type ConfirmTimes = Pick<WatchTimes, 'confirmAfter' | 'wellAfter'>
 interface AfterCheck {
   readonly watch: WatchOfParts
   readonly notices: readonly HealthNoticeKey[]
@@ -95,9 +96,6 @@ function afterCheckOf(before: WatchOfParts | undefined, check: FoundParts, times
   const known = before ?? { state: 'well', since: check.at, turning: null, red: null }
   return known.state === 'red' ? afterRed(known, check, times) : afterWell(known, check, times)
 }
-
-const isLongAgo = (moment: string, at: string, seconds: number): boolean =>
-  Date.parse(at) - Date.parse(moment) >= seconds * 1000
 
 /** Returns the result after one more check while the service counts as well. */
 function afterWell(
