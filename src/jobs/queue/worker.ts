@@ -76,6 +76,9 @@ function createSettler(boss: PgBoss, store: QueueStore, name: string) {
   }
 }
 
+/** After this time a worker runs all jobs that it can, even if its first ones still run. Milliseconds. */
+const SLOW_START_MILLISECONDS = 2000
+
 /** Works on the jobs of one name, up to `concurrency` at a time. */
 export interface Worker {
   /** Polls for jobs, unless the worker is full. */
@@ -101,6 +104,9 @@ interface Work {
  * Creates a worker on pg-boss's fetch, complete and fail. One poll takes as many jobs as can run, and one statement
  * completes all jobs that are done. pg-boss's `work` has a poller for each concurrent job, and each one polls at every
  * NOTIFY: in the embedded store that took longer than the jobs themselves (docs/decisions/13-workers.md).
+ *
+ * A new worker begins with one job, and each end of a job allows one more. If a process is killed soon after each start,
+ * its first jobs end before the next kill. Many jobs at once would all still run then, and each kill would interrupt all.
  */
 export function createWorker(boss: PgBoss, store: QueueStore, work: Work): Worker {
   const { name, complain } = work
@@ -111,7 +117,15 @@ export function createWorker(boss: PgBoss, store: QueueStore, work: Work): Worke
   let wanted = false
   let stopped = false
   let hasLeft = false
+  /** How many jobs may run at present. */
+  let slots = 1
   let heartbeat: NodeJS.Timeout | undefined
+
+  const allow = (more: number): void => {
+    slots = Math.min(work.concurrency, slots + more)
+    if (wanted) wake()
+  }
+  setTimeout(allow, SLOW_START_MILLISECONDS, work.concurrency).unref()
 
   function wake(): void {
     wanted = true
@@ -123,11 +137,11 @@ export function createWorker(boss: PgBoss, store: QueueStore, work: Work): Worke
     isPolling = true
     try {
       // When the worker is full, the next job that ends polls again.
-      while (wanted && !stopped && busy.size < work.concurrency) {
+      while (wanted && !stopped && busy.size < slots) {
         await store.giveWay()
         if (stopped) return
         wanted = false
-        const free = work.concurrency - busy.size
+        const free = slots - busy.size
         const fetched = await boss.fetch<object>(name, { batchSize: free, includeMetadata: true })
         if (hasLeft) return await release(store, fetched)
         for (const job of fetched) begin(job)
@@ -148,7 +162,7 @@ export function createWorker(boss: PgBoss, store: QueueStore, work: Work): Worke
     const ended = serve(claimed, controller).finally(() => {
       busy.delete(claimed)
       if (busy.size === 0) clearInterval(heartbeat)
-      if (wanted) wake()
+      allow(1)
     })
     busy.set(claimed, { controller, ended })
   }
