@@ -48,6 +48,12 @@ export function rowsOf(service: Service) {
           requestId,
         )
       )[0],
+    /** The actions of people on a request. The service adds further actions when time has passed. */
+    actionsOfPeople: (requestId: string) =>
+      query<{ action: string; actor_id: string }>(
+        `SELECT action, actor_id FROM audit_log WHERE request_id = $1 AND actor_id <> 'system' ORDER BY entry`,
+        requestId,
+      ),
     draftOf: async (requestId: string) =>
       (await query<{ body: { values: object } }>('SELECT body FROM drafts WHERE request_id = $1', requestId))[0],
     timelineOf: (requestId: string) =>

@@ -82,7 +82,7 @@ describe('mutations of an activity with a valid token', () => {
 
 describe('mutations of the data of each card verb', () => {
   const service = withService()
-  const { stateOf, count, draftOf } = rowsOf(service)
+  const { actionsOfPeople, count, draftOf } = rowsOf(service)
   const subjects = new Map<string, string>()
   const subjectOf = (verb: string): string => subjects.get(verb) ?? ''
   const inputs = { displayName: 'Mutation', 'metadata.costCentre': '4711', 'metadata.audience': 'internal' }
@@ -217,7 +217,7 @@ describe('mutations of the data of each card verb', () => {
   it.each(Object.entries(verbs))(
     '%s: cause a card or a text, never an unexpected error',
     async (verb, { who, data }) => {
-      const bystander = await stateOf(subjectOf('bystander'))
+      const bystander = await actionsOfPeople(subjectOf('bystander'))
       const requests = await count('requests')
       const endpoint: Endpoint = {
         name: `POST /api/messages ${verb}`,
@@ -235,7 +235,7 @@ describe('mutations of the data of each card verb', () => {
           }),
       }
       judge(await run(endpoint))
-      expect(await stateOf(subjectOf('bystander'))).toEqual(bystander)
+      expect(await actionsOfPeople(subjectOf('bystander'))).toEqual(bystander)
       // One draft becomes at most one request, whatever the clicks.
       expect((await count('requests')) - requests).toBeLessThanOrEqual(verb === 'request.submit' ? 1 : 0)
     },
