@@ -48,17 +48,11 @@ export function rowsOf(service: Service) {
           requestId,
         )
       )[0],
-    /** The actions of people on a request. The service adds further actions when time has passed. */
-    actionsOfPeople: (requestId: string) =>
-      query<{ action: string; actor_id: string }>(
-        `SELECT action, actor_id FROM audit_log WHERE request_id = $1 AND actor_id <> 'system' ORDER BY entry`,
-        requestId,
-      ),
     draftOf: async (requestId: string) =>
       (await query<{ body: { values: object } }>('SELECT body FROM drafts WHERE request_id = $1', requestId))[0],
     timelineOf: (requestId: string) =>
-      query<{ action: string; body: { comment?: string } }>(
-        'SELECT action, body FROM audit_log WHERE request_id = $1 ORDER BY entry',
+      query<{ action: string; actor: string; body: { comment?: string } }>(
+        'SELECT action, actor_id AS actor, body FROM audit_log WHERE request_id = $1 ORDER BY entry',
         requestId,
       ),
     count: async (table: string) => (await query<{ n: number }>(`SELECT count(*) AS n FROM ${table}`))[0]?.n ?? 0,
