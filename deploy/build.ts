@@ -35,8 +35,8 @@ const playground = '@microsoft/m365agentsplayground'
  */
 const relativeToModule = /new URL\(\s*(['"])(\.[^'"]+)\1\s*,\s*import\.meta\.url\s*\)/g
 const required = /createRequire\(import\.meta\.url\)\(\s*(['"])(\.[^'"]+)\1,?\s*\)/g
-/** A package that is loaded at its first use. The bundler knows only a plain `require`. */
-const lateInPackage = /createRequire\(import\.meta\.url\)\((?='[^'.])/g
+/** A package that is loaded at its first use: it gets its own file, so that a start does not read it. */
+const late = /createRequire\(import\.meta\.url\)\('([^'.][^']*)'\)/g
 const inPackage = /require\.resolve\('((?:@[^/']+\/)?[^/']+\/[^']+)'\)/g
 
 /**
@@ -44,7 +44,7 @@ const inPackage = /require\.resolve\('((?:@[^/']+\/)?[^/']+\/[^']+)'\)/g
  * the code to use the copy. Paths in the project stay the same. A module that is started as a process is one of the
  * programs.
  */
-function copyFiles(copies: Map<string, string>): Plugin {
+function copyFiles(copies: Map<string, string>, latePackages: Map<string, string>): Plugin {
   const copied = (from: string, isFolder = false): string => {
     const to = `files/${relative(root, from).split(sep).join('/')}${isFolder ? '/' : ''}`
     copies.set(from, to)
@@ -63,23 +63,28 @@ function copyFiles(copies: Map<string, string>): Plugin {
             : urlOf(copied(resolve(folder, path), path.endsWith('/'))),
         )
         .replace(required, (_, __, path: string) => `createRequire(import.meta.url)(${copied(resolve(folder, path))})`)
-        .replace(lateInPackage, 'require(')
+        .replace(late, (call, path: string) => {
+          if (path.startsWith(playground)) return call
+          const name = basename(path, '.js')
+          latePackages.set(name, createRequire(id).resolve(path))
+          return `createRequire(import.meta.url)('./${name}.cjs')`
+        })
         .replace(inPackage, (_, path: string) => urlOf(copied(createRequire(id).resolve(path))))
       return changed === code ? null : { code: changed, map: null }
     },
   }
 }
 
-async function build(): Promise<void> {
-  const copies = new Map<string, string>()
-  const bundle = await rolldown({
+/** Bundles programs into the output folder. Returns the files of their modules. */
+async function bundle(input: Record<string, string>, format: 'esm' | 'cjs', plugins: Plugin[] = []): Promise<string[]> {
+  const bundled = await rolldown({
     cwd: root,
-    input: programs,
+    input,
     platform: 'node',
     external: [...absent, new RegExp(`^${playground}`)],
     // Node's own punycode is deprecated, and warns at each start when code outside of node_modules loads it.
     resolve: { alias: { punycode: 'punycode/punycode.js' } },
-    plugins: [copyFiles(copies)],
+    plugins,
     // PGlite's generated code uses eval.
     checks: { eval: false },
     // A warning can mean that a part of the bundle is missing at run time.
@@ -88,20 +93,31 @@ async function build(): Promise<void> {
       handler(level, log)
     },
   })
-  await rm(output, { recursive: true, force: true })
-  const { output: chunks } = await bundle.write({
+  const { output: chunks } = await bundled.write({
     dir: output,
-    format: 'esm',
+    format,
     sourcemap: true,
     // Node reads all maps at start: with the sources' text they take 130 MB of memory instead of 30.
     sourcemapExcludeSources: true,
-    entryFileNames: '[name].js',
+    // V8 keeps the text of a file in two bytes for each character, unless all of them are in Latin-1.
+    charset: 'ascii',
+    // LICENSES.txt has the notices.
+    comments: false,
+    entryFileNames: format === 'cjs' ? '[name].cjs' : '[name].js',
     chunkFileNames: 'chunks-[name]-[hash].js',
   })
+  return chunks.flatMap((chunk) => (chunk.type === 'chunk' ? chunk.moduleIds : []))
+}
+
+async function build(): Promise<void> {
+  const copies = new Map<string, string>()
+  const latePackages = new Map<string, string>()
+  await rm(output, { recursive: true, force: true })
+  const modules = await bundle(programs, 'esm', [copyFiles(copies, latePackages)])
+  modules.push(...(await bundle(Object.fromEntries(latePackages), 'cjs')))
   // Without it, Node parses each file twice to find out that it is a module.
   await writeFile(join(output, 'package.json'), '{ "type": "module" }\n')
   for (const [from, to] of copies) await cp(from, join(output, to), { recursive: true })
-  const modules = chunks.flatMap((chunk) => (chunk.type === 'chunk' ? chunk.moduleIds : []))
   await writeFile(join(output, 'LICENSES.txt'), await noticesOf([...modules, ...copies.keys()]))
 }
 

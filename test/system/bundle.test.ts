@@ -49,6 +49,13 @@ describe('the bundle of npm run build', () => {
     expect(service.printed.join('\n')).not.toContain('windows')
   })
 
+  it('has only ASCII characters in its code, so that V8 keeps one byte for each of them', () => {
+    const files = readdirSync(bundle).filter((name) => /\.c?js$/.test(name))
+    const others = files.filter((name) => readFileSync(join(bundle, name)).some((byte) => byte > 127))
+    expect(files).toContain('template-engine.cjs')
+    expect(others).toEqual([])
+  })
+
   it('has the files of the API page', async () => {
     for (const file of [
       '',
