@@ -72,8 +72,11 @@ export interface App {
 /** How long requests and jobs together may take to end when the service stops, in seconds. */
 const STOP_SECONDS = 6
 
-/** When the service renders its first card, in milliseconds after it is ready: the callers who waited for it come first. */
-const warmUpMilliseconds = 250
+/**
+ * When the service renders its first card and checks its permissions, in milliseconds after it is ready. This loads the
+ * template engine and MSAL, and the callers who waited for the service come first.
+ */
+const afterStartMilliseconds = 250
 
 /** Replacements for tests, where no setting may replace the real part. */
 export interface Substitutes {
@@ -286,12 +289,14 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   const stopCounting = stores.serviceCalls.start()
   const stopWatchingCertificate = microsoft365.watchCertificate()
   http.open()
-  const warming = setTimeout(warmUp, warmUpMilliseconds)
-  // Not awaited: Microsoft 365 may be unavailable, and the service accepts requests meanwhile.
-  if (substitutes.reportsAccess !== false)
-    reportAccess(tenant, installation, log).catch((err: unknown) =>
-      log.warn({ err }, 'could not check the permissions in Microsoft 365'),
-    )
+  const afterStart = setTimeout(() => {
+    warmUp()
+    // Not awaited: Microsoft 365 may be unavailable, and the service accepts requests meanwhile.
+    if (substitutes.reportsAccess !== false)
+      reportAccess(tenant, installation, log).catch((err: unknown) =>
+        log.warn({ err }, 'could not check the permissions in Microsoft 365'),
+      )
+  }, afterStartMilliseconds)
   return {
     url: http.url,
     endpoints,
@@ -300,7 +305,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     queue,
     async close() {
       for (const stop of stopTurns) stop()
-      clearTimeout(warming)
+      clearTimeout(afterStart)
       stopping.abort()
       stopWatchingCertificate()
       const start = performance.now()
