@@ -1,7 +1,9 @@
+import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { freePort } from '../../src/app/free-port.ts'
 import { contoso } from '../../src/simulator/tenant/contoso.ts'
 import { type ProductProcess, startProduct } from '../support/process.ts'
@@ -50,6 +52,14 @@ export async function startService(
     process: service,
     stop: () => stop(service),
   }
+}
+
+/** Builds the bundle in a folder, as for a deployment. Returns its program, for {@link startService}. */
+export function buildBundle(folder: string): string {
+  const bundle = join(folder, 'dist')
+  const build = fileURLToPath(new URL('../../deploy/build.ts', import.meta.url))
+  execFileSync(process.execPath, [build, bundle], { stdio: 'pipe' })
+  return join(bundle, 'main.js')
 }
 
 /** The environment of the process in the deploy files, besides the settings of the service. */

@@ -9,7 +9,15 @@ import { perSecond } from './figures.ts'
 import { removeLimit } from './memory-limit.ts'
 import type { Memory } from './memory-probe.ts'
 import { type Place, variablesOf } from './places.ts'
-import { deployedEnvironment, type RunningService, requestSite, startService, startTenant, tokenOf } from './service.ts'
+import {
+  buildBundle,
+  deployedEnvironment,
+  type RunningService,
+  requestSite,
+  startService,
+  startTenant,
+  tokenOf,
+} from './service.ts'
 
 /** The load of a soak. Memory is measured `samples` times, at equal distances. */
 export interface Soak {
@@ -42,20 +50,21 @@ interface Soaked {
 }
 
 /**
- * Sends turns of four people and requests of sites to a service, with the simulated tenant in another process. The
- * service has at most `limit` bytes of memory. The first sample is the memory before the first turn. Throws when the
- * service ends.
+ * Sends turns of four people and requests of sites to the bundle of the service, with the simulated tenant in another
+ * process. The service has at most `limit` bytes of memory. The first sample is the memory before the first turn. Throws
+ * when the service ends.
  */
 export async function measureSoak(place: Place, { turns, requests, samples }: Soak, limit: number): Promise<Soaked> {
   const tenantFolder = join(place.dataDir, 'soak-tenant')
   mkdirSync(tenantFolder, { recursive: true })
   const tenant = await startTenant(tenantFolder)
   const connector = await startBareConnector()
+  const bundle = buildBundle(`${place.dataDir}-bundle`)
   const variables = { ...variablesOf(place), ...tenant.urls, ...deployedEnvironment }
   try {
     // The first start creates the embedded store, which needs more memory than the service.
-    await (await startService(place.dataDir, variables)).stop()
-    const service = await startService(place.dataDir, { ...variables, ...withProbe(limit) })
+    await (await startService(place.dataDir, variables, bundle)).stop()
+    const service = await startService(place.dataDir, { ...variables, ...withProbe(limit) }, bundle)
     try {
       const found = [{ turns: 0, ...(await memoryOf(service)) }]
       for (let sample = 1; sample <= samples; sample += 1) {

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,14 +6,13 @@ import { quantile } from './figures.ts'
 import { megabytes, ms, ratio } from './parts.ts'
 import type { Places } from './places.ts'
 import type { PartReport, Row } from './report.ts'
-import { deployedEnvironment, startFlags, startService } from './service.ts'
+import { buildBundle, deployedEnvironment, startFlags, startService } from './service.ts'
 
 /** One start: the time until `/readyz` answers 200, and the memory of the process then. */
 interface Start {
   readonly milliseconds: number
   readonly bytes: number
 }
-const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
 /** The programs that start: the floor, `npm start` and `npm run build`. */
 const forms = ['floor', 'sources', 'bundle'] as const
@@ -35,9 +33,8 @@ const situations = [
 
 /** Measures both forms of the service and the floor, in turn. The median of all rounds counts. */
 export async function startsPart(folder: string, places: Places, { rounds = 3 } = {}): Promise<PartReport> {
-  const bundle = join(folder, 'dist')
-  execFileSync(process.execPath, [fileOf('../../deploy/build.ts'), bundle], { stdio: 'pipe' })
-  const programs = { floor: fileOf('./bare-start.ts'), sources: 'main.ts', bundle: join(bundle, 'main.js') }
+  const floor = fileURLToPath(new URL('./bare-start.ts', import.meta.url))
+  const programs = { floor, sources: 'main.ts', bundle: buildBundle(folder) }
   const servers = new Map<Form, Record<string, string>>()
   for (const form of forms) servers.set(form, await serverSettings(folder, form, places))
   const starts = situations.map(() => new Map<Form, Start[]>(forms.map((form) => [form, []])))
