@@ -35,8 +35,8 @@ const playground = '@microsoft/m365agentsplayground'
  */
 const relativeToModule = /new URL\(\s*(['"])(\.[^'"]+)\1\s*,\s*import\.meta\.url\s*\)/g
 const required = /createRequire\(import\.meta\.url\)\(\s*(['"])(\.[^'"]+)\1,?\s*\)/g
-/** A package that is loaded at its first use: it gets its own file, so that a start does not read it. */
-const late = /createRequire\(import\.meta\.url\)\('([^'.][^']*)'\)/g
+/** A package that is loaded at its first use. It gets its own file, so that a start does not read it. */
+const lateInPackage = /createRequire\(import\.meta\.url\)\(\s*(['"])([^'".][^'"]*)\1,?\s*\)/g
 const inPackage = /require\.resolve\('((?:@[^/']+\/)?[^/']+\/[^']+)'\)/g
 
 /**
@@ -63,10 +63,11 @@ function copyFiles(copies: Map<string, string>, latePackages: Map<string, string
             : urlOf(copied(resolve(folder, path), path.endsWith('/'))),
         )
         .replace(required, (_, __, path: string) => `createRequire(import.meta.url)(${copied(resolve(folder, path))})`)
-        .replace(late, (call, path: string) => {
+        .replace(lateInPackage, (call, _, path: string) => {
           if (path.startsWith(playground)) return call
-          const name = basename(path, '.js')
-          latePackages.set(name, createRequire(id).resolve(path))
+          const [name, file] = [basename(path, '.js'), createRequire(id).resolve(path)]
+          if ((latePackages.get(name) ?? file) !== file) throw new Error(`Two late packages have the name ${name}.`)
+          latePackages.set(name, file)
           return `createRequire(import.meta.url)('./${name}.cjs')`
         })
         .replace(inPackage, (_, path: string) => urlOf(copied(createRequire(id).resolve(path))))
@@ -93,6 +94,7 @@ async function bundle(input: Record<string, string>, format: 'esm' | 'cjs', plug
       handler(level, log)
     },
   })
+  const ending = format === 'cjs' ? 'cjs' : 'js'
   const { output: chunks } = await bundled.write({
     dir: output,
     format,
@@ -103,8 +105,8 @@ async function bundle(input: Record<string, string>, format: 'esm' | 'cjs', plug
     charset: 'ascii',
     // LICENSES.txt has the notices.
     comments: false,
-    entryFileNames: format === 'cjs' ? '[name].cjs' : '[name].js',
-    chunkFileNames: 'chunks-[name]-[hash].js',
+    entryFileNames: `[name].${ending}`,
+    chunkFileNames: `chunks-[name]-[hash].${ending}`,
   })
   return chunks.flatMap((chunk) => (chunk.type === 'chunk' ? chunk.moduleIds : []))
 }

@@ -26,8 +26,8 @@ async function main(folder: string | undefined): Promise<void> {
     })
     const ended = once(service, 'exit')
     for await (const line of createInterface({ input: service.stdout })) if (line.includes('answers at')) break
-    // The service renders its first card shortly after it is ready.
-    await pause(1000)
+    // The service loads the template engine and MSAL shortly after it is ready.
+    await pause(5000)
     service.kill('SIGTERM')
     const [code] = await ended
     if (code !== 0) throw new Error(`The service ended with exit code ${code}, so its compiled code is incomplete.`)

@@ -73,8 +73,8 @@ export interface App {
 const STOP_SECONDS = 6
 
 /**
- * When the service renders its first card and checks its permissions, in milliseconds after it is ready. This loads the
- * template engine and MSAL, and the callers who waited for the service come first.
+ * When the service renders its first card and checks its permissions, in milliseconds after it is ready. The callers who
+ * waited for the service come first, because this loads the template engine and MSAL.
  */
 const afterStartMilliseconds = 250
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { people } from '../support/teams-user.ts'
 import { until } from '../support/until.ts'
@@ -55,17 +56,19 @@ interface Soaked {
  * when the service ends.
  */
 export async function measureSoak(place: Place, { turns, requests, samples }: Soak, limit: number): Promise<Soaked> {
+  const bundle = buildBundle(`${place.dataDir}-bundle`)
   const tenantFolder = join(place.dataDir, 'soak-tenant')
   mkdirSync(tenantFolder, { recursive: true })
   const tenant = await startTenant(tenantFolder)
   const connector = await startBareConnector()
-  const bundle = buildBundle(`${place.dataDir}-bundle`)
   const variables = { ...variablesOf(place), ...tenant.urls, ...deployedEnvironment }
   try {
     // The first start creates the embedded store, which needs more memory than the service.
     await (await startService(place.dataDir, variables, bundle)).stop()
     const service = await startService(place.dataDir, { ...variables, ...withProbe(limit) }, bundle)
     try {
+      // The service loads some of its code shortly after it is ready.
+      await setTimeout(2000)
       const found = [{ turns: 0, ...(await memoryOf(service)) }]
       for (let sample = 1; sample <= samples; sample += 1) {
         const share = { turns: Math.round(turns / samples), requests: Math.round(requests / samples) }

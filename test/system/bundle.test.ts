@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import recorded from '../../manifest/content.json' with { type: 'json' }
@@ -49,11 +50,19 @@ describe('the bundle of npm run build', () => {
     expect(service.printed.join('\n')).not.toContain('windows')
   })
 
+  const codeFiles = () => readdirSync(bundle).filter((name) => /\.c?js$/.test(name))
+
   it('has only ASCII characters in its code, so that V8 keeps one byte for each of them', () => {
-    const files = readdirSync(bundle).filter((name) => /\.c?js$/.test(name))
-    const others = files.filter((name) => readFileSync(join(bundle, name)).some((byte) => byte > 127))
-    expect(files).toContain('template-engine.cjs')
+    const others = codeFiles().filter((name) => readFileSync(join(bundle, name)).some((byte) => byte > 127))
     expect(others).toEqual([])
+  })
+
+  it('has files of their own for MSAL and the template engine, which no other file reads at a start', () => {
+    const late = codeFiles().filter((name) => /^(chunks-msal-|template-engine)/.test(name))
+    const early = new RegExp(`(from|import) ?["']\\./(${late.join('|')})["']`)
+    const readers = codeFiles().filter((name) => early.test(readFileSync(join(bundle, name), 'utf8')))
+    expect(late).toHaveLength(2)
+    expect(readers).toEqual([])
   })
 
   it('has the files of the API page', async () => {
@@ -112,6 +121,8 @@ describe('the bundle of npm run build', () => {
       ...{ cwd: home, flags, up: /^Quartermaster answers/ },
       variables: { PORT: '0', SIMULATOR_PORT: '0', PLAYGROUND: 'off', NODE_COMPILE_CACHE: compiled },
     })
+    // The template engine and MSAL load shortly after the service is ready.
+    await setTimeout(2000)
     expect(await again.stop()).toBe(0)
     expect(before.length).toBeGreaterThan(20)
     expect(written()).toEqual(before)

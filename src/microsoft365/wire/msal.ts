@@ -5,8 +5,8 @@ import { isConnectionError } from './call.ts'
 import type { ClientCertificate } from './certificate.ts'
 
 /*
- * The only file of the service that imports MSAL, which has some 120 files. `sign-in.ts` loads it with the first token, so
- * that no start waits for it.
+ * Calls to Microsoft 365 import MSAL only here. `sign-in.ts` loads this file with the first token: MSAL has some 120 files,
+ * and no start should wait for them.
  */
 
 const service = 'Entra ID'
@@ -22,8 +22,26 @@ export interface ClientOptions {
   readonly fetch: typeof fetch
 }
 
-/** Returns MSAL's application for a service principal. It calls nothing yet. */
-export function clientApplication(options: ClientOptions): ConfidentialClientApplication {
+/**
+ * Gets a token for a resource, and the time of its end in milliseconds since 1970. Throws a `TenantError`:
+ * `sign-in-refused` when Entra ID refuses, a retryable one when Entra ID cannot be reached.
+ */
+export type GetToken = (resource: string, skipCache: boolean) => Promise<{ token: string; endsAt: number }>
+
+/** Returns a function that gets tokens for a service principal, with an application of MSAL. */
+export function msalTokens(options: ClientOptions): GetToken {
+  const application = clientApplication(options)
+  return async (resource, skipCache) => {
+    const scopes = [`${resource}/.default`]
+    const result = await application.acquireTokenByClientCredential({ scopes, skipCache }).catch((error: unknown) => {
+      throw asTenantError(error)
+    })
+    if (!result?.accessToken) throw unreadable(service, 'noToken')
+    return { token: result.accessToken, endsAt: result.expiresOn?.getTime() ?? 0 }
+  }
+}
+
+function clientApplication(options: ClientOptions): ConfidentialClientApplication {
   const { tenantId, clientId, credential, loginUrl, fetch } = options
   const { protocol, host } = new URL(loginUrl)
   // MSAL accepts only https authorities. A loopback http login is passed as https and mapped back for the call.
@@ -40,19 +58,6 @@ export function clientApplication(options: ClientOptions): ConfidentialClientApp
     },
     system: { networkClient: networkClient(fetch, toWire) },
   })
-}
-
-/**
- * Gets a token, and the time of its end in milliseconds since 1970. Throws a `TenantError`: `sign-in-refused` when Entra ID
- * refuses, a retryable one when Entra ID cannot be reached.
- */
-export async function acquireToken(application: ConfidentialClientApplication, resource: string, skipCache: boolean) {
-  const scopes = [`${resource}/.default`]
-  const result = await application.acquireTokenByClientCredential({ scopes, skipCache }).catch((error: unknown) => {
-    throw asTenantError(error)
-  })
-  if (!result?.accessToken) throw unreadable(service, 'noToken')
-  return { token: result.accessToken, endsAt: result.expiresOn?.getTime() ?? 0 }
 }
 
 const metadataOf = (authority: string): string =>

@@ -1,7 +1,7 @@
 import { type SignInFacts, TenantError } from '../../core/index.ts'
 import type { TokenSource } from './call.ts'
 import type { ClientCertificate } from './certificate.ts'
-import type { ClientOptions } from './msal.ts'
+import type { ClientOptions, GetToken } from './msal.ts'
 
 export interface SignInOptions extends Omit<ClientOptions, 'credential'> {
   readonly certificate: ClientCertificate
@@ -31,26 +31,26 @@ const renewedBeforeMilliseconds = 300_000
  * `TenantError`: `sign-in-refused` when Entra ID refuses, a retryable one when Entra ID cannot be reached.
  */
 export function createSignIn(options: SignInOptions): SignIn {
-  const applicationOf = (clientCertificate: ClientCertificate) =>
-    applicationAtFirstUse({ ...options, credential: { clientCertificate } })
-  let application = applicationOf(options.certificate)
+  const tokensWith = (clientCertificate: ClientCertificate) =>
+    tokensOf({ ...options, credential: { clientCertificate } })
+  let getToken = tokensWith(options.certificate)
   const { now = Date.now } = options
   const replacedAt = new Map<string, number>()
   const refusals = new Map<string, NonNullable<SignInFacts['refusal']>>()
   const pending = new Map<string, Promise<string>>()
   const cached = new Map<string, { readonly token: string; readonly endsAt: number }>()
-  const acquire = async (resource: string, skipCache: boolean, using = application): Promise<string> => {
+  const acquire = async (resource: string, skipCache: boolean, get = getToken): Promise<string> => {
     try {
-      const { token, endsAt } = await using(resource, skipCache)
+      const { token, endsAt } = await get(resource, skipCache)
       cached.set(resource, { token, endsAt })
-      if (using === application) refusals.delete(resource)
+      if (get === getToken) refusals.delete(resource)
       return token
     } catch (problem) {
-      if (using === application && problem instanceof TenantError)
+      if (get === getToken && problem instanceof TenantError)
         refusals.set(resource, { at: new Date(), problem: problem.reason, isFinal: !problem.retryable })
       // A service rejected the cached token. If the token stayed in the cache, every call would use it until it
       // expires.
-      if (skipCache && using === application) cached.delete(resource)
+      if (skipCache && get === getToken) cached.delete(resource)
       throw problem
     }
   }
@@ -72,9 +72,9 @@ export function createSignIn(options: SignInOptions): SignIn {
       return running
     },
     async replaceCertificate(certificate, resource) {
-      const next = applicationOf(certificate)
+      const next = tokensWith(certificate)
       await acquire(resource, true, next)
-      application = next
+      getToken = next
       refusals.clear()
     },
     facts() {
@@ -92,19 +92,22 @@ export async function tryBotSecret(
   options: Omit<SignInOptions, 'certificate' | 'now'> & { readonly secret: string; readonly resource: string },
 ): Promise<void> {
   const { secret, resource, ...about } = options
-  await applicationAtFirstUse({ ...about, credential: { clientSecret: secret } })(resource, true)
+  await tokensOf({ ...about, credential: { clientSecret: secret } })(resource, true)
 }
 
-/** Returns a function that gets a token, as `acquireToken` does. The first call loads MSAL and prepares the application. */
-function applicationAtFirstUse(options: ClientOptions) {
-  const load = async () => {
-    const { acquireToken, clientApplication } = await import('./msal.ts')
-    const application = clientApplication(options)
-    return (resource: string, skipCache: boolean) => acquireToken(application, resource, skipCache)
+/** Returns a function that gets tokens. Its first call loads MSAL; after an error, the next call tries to load it again. */
+function tokensOf(options: ClientOptions): GetToken {
+  let loading: Promise<GetToken> | undefined
+  const load = async (): Promise<GetToken> => {
+    try {
+      return (await import('./msal.ts')).msalTokens(options)
+    } catch (error) {
+      loading = undefined
+      throw error
+    }
   }
-  let loaded: ReturnType<typeof load> | undefined
-  return async (resource: string, skipCache: boolean) => {
-    loaded ??= load()
-    return (await loaded)(resource, skipCache)
+  return async (resource, skipCache) => {
+    loading ??= load()
+    return (await loading)(resource, skipCache)
   }
 }
