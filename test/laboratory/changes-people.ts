@@ -96,10 +96,12 @@ export function createChangePeople({ url, simulatorUrl, connector, history, rand
       path: string,
       { wanted, ...how }: { wanted: number; key: string; body: object; before?: () => Promise<void> },
     ): Promise<Record<string, unknown>> =>
-      insist(`POST ${path}`, random, async () => {
-        await how.before?.()
-        return restAnswer(history, 0, wanted, await call(person, 'POST', path, how))
-      }),
+      insist(
+        `POST ${path}`,
+        random,
+        async () => restAnswer(history, 0, wanted, await call(person, 'POST', path, how)),
+        how.before,
+      ),
     /** Stores a template, whether an earlier attempt has stored it or not. */
     putTemplate: (id: string, body: object): Promise<true> =>
       insist('a template', random, async () => {
@@ -119,12 +121,12 @@ export function createChangePeople({ url, simulatorUrl, connector, history, rand
     /** Clicks until the answer is final. A repeat is either the same activity again or a new click. */
     click<T>(person: Person, { replyToId, verb, data, read, before }: Click<T>): Promise<T> {
       const same = crypto.randomUUID()
-      return insist(`${verb} by ${person.name}`, random, async (tries) => {
-        await before?.()
+      const attempt = async (tries: number) => {
         const change = { ...places.get(person.id), ...((tries === 0 || random() < 0.4) && { id: same }) }
         const { card, text } = await userOf(person).invokes(replyToId, verb, data, change)
         return read(card, text ?? textOf(card ?? {}))
-      })
+      }
+      return insist(`${verb} by ${person.name}`, random, attempt, before)
     },
     chatOf: (person: Person): string => userOf(person).conversationId,
   }

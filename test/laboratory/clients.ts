@@ -96,12 +96,12 @@ export function createClients(world: ClientWorld) {
     const cardId = statusCardOf(planned)
     const reviewed = await review(planned, cardId)
     const send = clicker(planned.requester, cardId, 'request.submit', reviewed)
-    await insist(`the sending of ${planned.name}`, random, async (tries) => {
-      await before?.()
+    const attempt = async (tries: number) => {
       const { card } = await send(tries)
       if (dataOf(card, 'request.review')) throw new Refusal(`the form came back: ${textOf(card ?? {}).slice(0, 300)}`)
       return card && textOf(card).includes(planned.name) && !dataOf(card, 'request.submit') ? card : undefined
-    })
+    }
+    await insist(`the sending of ${planned.name}`, random, attempt, before)
     return reviewed.requestId
   }
 
@@ -154,12 +154,12 @@ export function createClients(world: ClientWorld) {
   ): Promise<boolean> {
     const verb = planned.verdict === 'approved' ? 'approval.approve' : 'approval.reject'
     const click = clicker(person, activityId, verb, { requestId, comment: 'Of the laboratory.' })
-    return insist(`${verb} in chat`, random, async (tries) => {
-      await before?.()
+    const attempt = async (tries: number) => {
       const text = textOf((await click(tries)).card ?? {})
       if (/(Approved|Rejected) by you/.test(text)) return true
       return /(Approved|Rejected) by |Nobody decided in time/.test(text) ? false : undefined
-    })
+    }
+    return insist(`${verb} in chat`, random, attempt, before)
   }
 
   return {

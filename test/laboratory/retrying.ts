@@ -14,16 +14,20 @@ export const longestAnswer = 15_000
 
 /**
  * Repeats an attempt until it has an answer. A broken connection and a temporary error count as no answer. `attempt`
- * returns undefined for those, and throws a {@link Refusal} for final answers.
+ * returns undefined for those, and throws a {@link Refusal} for final answers. `before` runs before each attempt. Its time
+ * does not count: a laboratory holds a caller there until a kill is due, and a slow call may have to wait for many kills.
  */
 export async function insist<T>(
   what: string,
   random: () => number,
   attempt: (tries: number) => Promise<T | undefined>,
+  before: () => Promise<void> = async () => undefined,
 ): Promise<T> {
-  const end = performance.now() + patience * 1000
   let last: unknown = 'no answer'
-  for (let tries = 0; performance.now() < end; tries += 1) {
+  let spent = 0
+  for (let tries = 0; spent < patience * 1000; tries += 1) {
+    await before()
+    const start = performance.now()
     try {
       const answer = await attempt(tries)
       if (answer !== undefined) return answer
@@ -32,6 +36,7 @@ export async function insist<T>(
       last = error
     }
     await setTimeout(150 + random() * 350)
+    spent += performance.now() - start
   }
   throw new Refusal(`${what}: gave up after ${patience} s, last ${String(last)}`)
 }
