@@ -95,19 +95,12 @@ export async function tryBotSecret(
   await tokensOf({ ...about, credential: { clientSecret: secret } })(resource, true)
 }
 
-/** Returns a function that gets tokens. Its first call loads MSAL; after an error, the next call tries to load it again. */
+/** Returns a function that gets tokens. Its first call loads MSAL and creates the application. */
 function tokensOf(options: ClientOptions): GetToken {
-  let loading: Promise<GetToken> | undefined
-  const load = async (): Promise<GetToken> => {
-    try {
-      return (await import('./msal.ts')).msalTokens(options)
-    } catch (error) {
-      loading = undefined
-      throw error
-    }
-  }
+  let getToken: GetToken | undefined
   return async (resource, skipCache) => {
-    loading ??= load()
-    return (await loading)(resource, skipCache)
+    const { msalTokens } = await import('./msal.ts')
+    getToken ??= msalTokens(options)
+    return getToken(resource, skipCache)
   }
 }
