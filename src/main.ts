@@ -5,6 +5,9 @@ import { join } from 'node:path'
 import type { App } from './app/index.ts'
 import type { Playgrounds } from './app/local/playground.ts'
 import type { Environment } from './app/settings.ts'
+import { collectOften, useCompiledCode } from './heap.ts'
+
+useCompiledCode()
 
 // Keeps compiled code for the next start, in a folder that only people who can change the code can write to. Without such
 // a folder, Node compiles everything again. Static imports would be compiled before this call.
@@ -22,6 +25,8 @@ async function main(): Promise<void> {
   const config = readConfig(process.env)
   endWithoutSecrets(config)
   const app = await createApp(config)
+  // Modules that load later cannot use Node's compiled code. Most have loaded.
+  collectOften()
   const playgrounds =
     config.PLAYGROUND !== 'off' && app.endpoints.local
       ? await (await import('./app/local/playground.ts')).startPlaygrounds(app, {

@@ -74,7 +74,7 @@ const notRun: Readonly<Record<string, string>> = {
     'its hosts are those of a company; docs/commands.md has the same commands, which run here',
   'docs/app-registrations.md: COLLAB_AUDIENCE=<client id of the sites API>':
     'settings of an organisation; test/app/config.test.ts reads such settings',
-  'docs/deploy.md: MALLOC_ARENA_MAX=2 node --min-semi-space-size=4 --max-semi-space-size=4 --initial-heap-size=128 --max-old-space-size=512 \\':
+  'docs/deploy.md: MALLOC_ARENA_MAX=2 node --min-semi-space-size=4 --max-semi-space-size=8 --initial-heap-size=128 --max-old-space-size=512 \\':
     'the service of an organisation; test/system/deployed.test.ts starts the bundle by the files in deploy/',
   "docs/operations.md: npm run backup -- --to 'postgres://quartermaster@db.contoso.example/quartermaster?sslmode=verify-full'   # the service is stopped":
     'a server of production; test/system/move-store.test.ts copies a store into a server',

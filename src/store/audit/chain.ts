@@ -1,3 +1,4 @@
+import { createSecretKey, type KeyObject } from 'node:crypto'
 import {
   auditEntry,
   type ChainedEntry,
@@ -39,7 +40,7 @@ const chains = `
   FROM unnest($1::uuid[]) WITH ORDINALITY AS chain (id, place) ORDER BY place`
 
 /** Proves the chains of these requests, in their order. Omits unknown requests. */
-export async function proofsOf(database: Database, key: Uint8Array, requestIds: readonly string[]): Promise<Proof[]> {
+export async function proofsOf(database: Database, key: KeyObject, requestIds: readonly string[]): Promise<Proof[]> {
   const { rows } = await database.query<Row>(chains, [requestIds])
   return rows.flatMap((row) => {
     const tenantId = row.request?.tenantId ?? row.entries[0]?.tenantId
@@ -48,7 +49,7 @@ export async function proofsOf(database: Database, key: Uint8Array, requestIds: 
   })
 }
 
-function proofOf(row: Row, tenantId: string, key: Uint8Array): Proof {
+function proofOf(row: Row, tenantId: string, key: KeyObject): Proof {
   const { requestId, head, request, entries } = row
   const isSealed = head !== null && head.seal === sealOf(key, requestId, head)
   return {
@@ -81,7 +82,8 @@ function shown(entry: StoredEntry): Proof['entries'][number] {
 const batch = 200
 
 /** Proves every chain of the store, one after another. */
-export async function* provedAll(database: Database, key: Uint8Array): AsyncGenerator<Proof> {
+export async function* provedAll(database: Database, auditKey: Uint8Array): AsyncGenerator<Proof> {
+  const key = createSecretKey(auditKey)
   let after = beforeAll
   for (;;) {
     const { rows } = await database.query<{ id: string }>(known, [after])
@@ -118,7 +120,8 @@ interface Unchained extends NewEntry {
  * Chains the entries that are older than the chains, unchanged. Call it in the transaction of migration 7, so that nobody
  * can add entries to these chains later. Returns the number of chains.
  */
-export async function chainExisting(database: Database, key: Uint8Array): Promise<number> {
+export async function chainExisting(database: Database, auditKey: Uint8Array): Promise<number> {
+  const key = createSecretKey(auditKey)
   let after = beforeAll
   let count = 0
   for (;;) {
@@ -150,7 +153,7 @@ interface Chained {
   readonly entries: readonly (ChainedEntry & { readonly entry: number })[]
 }
 
-function chained(key: Uint8Array, rows: readonly Unchained[]): Chained {
+function chained(key: KeyObject, rows: readonly Unchained[]): Chained {
   const texts = rows.map(({ entry: _, ...text }) => text)
   const links = chain(undefined, texts, { from: 'migration' })
   return {

@@ -1,6 +1,7 @@
 /**
  * The audit: entries, the hash chain that ties them together, and the key that seals it.
  */
+import { createSecretKey } from 'node:crypto'
 import {
   type AuditEntry,
   type AuditedState,
@@ -26,7 +27,8 @@ export { chainExisting, iso, missingNumbers, provedAll } from './chain.ts'
 export * from './key.ts'
 
 /** Creates the audit log. Entries are appended in the transaction of the change, each chained to the previous entry. */
-export function createAuditLog(database: Database, key: Uint8Array): AuditLog {
+export function createAuditLog(database: Database, auditKey: Uint8Array): AuditLog {
+  const key = createSecretKey(auditKey)
   /** Starts the chain of a new request without reading. Returns false when another process has started it. */
   async function begin(entries: readonly AuditEntry[], state?: AuditedState): Promise<boolean> {
     const chained = chain(undefined, entries.map(newEntryOf), originNow(), state)

@@ -1,4 +1,4 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
+import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks'
 import pg from 'pg'
 import { because, ProvisioningError } from '../../core/index.ts'
 import { openEmbedded } from './embedded.ts'
@@ -274,7 +274,8 @@ function gatherReads(lend: Lend): Lend {
   return (read) =>
     new Promise((resolve, fail) => {
       // Each read keeps the context of its caller, such as the trace and the time limit.
-      const run = AsyncLocalStorage.bind((client: pg.PoolClient) => read(client).then(resolve, fail))
+      const context = new AsyncResource('read')
+      const run = (client: pg.PoolClient) => context.runInAsyncScope(read, undefined, client).then(resolve, fail)
       if (gathered.length === MOST_TOGETHER) void runAll()
       gathered.push({ run, fail })
       if (gathered.length === 1) process.nextTick(runAll)

@@ -1,5 +1,5 @@
 /** Names: reservations, the numbers in names, and former addresses. */
-import { createHmac } from 'node:crypto'
+import { createHmac, createSecretKey } from 'node:crypto'
 import type { AddressStore, NameCounters, Reservations } from '../../core/index.ts'
 import type { Database } from '../database/index.ts'
 
@@ -60,7 +60,7 @@ export function createNameCounters(database: Database): NameCounters {
  * without it nobody can find the addresses, not even by trying all names.
  */
 export function createFormerAddresses(database: Database, auditKey: Uint8Array): AddressStore {
-  const key = createHmac('sha256', auditKey).update('former addresses').digest()
+  const key = createSecretKey(createHmac('sha256', auditKey).update('former addresses').digest())
   const digest = (tenantId: string, text: string): string =>
     createHmac('sha256', key).update(`${tenantId}\n${text.toLowerCase()}`).digest('base64url')
   const notedOn = (tenantId: string): string => `addresses-noted:${tenantId}`
