@@ -35,8 +35,14 @@ const labelY = plot.top + plot.height + 17
 export function drawChart(chart: Chart, theme: Theme): string {
   const { text, quiet } = themes[theme]
   const columns = Math.min(chart.columns, chart.panels.length)
-  const [width, height] = [columns * panelWidth, headHeight + Math.ceil(chart.panels.length / columns) * panelHeight]
   const names = [...new Set(chart.panels.flatMap(({ series }) => series.map(({ name }) => name)))]
+  const width = Math.ceil(
+    Math.max(
+      columns * panelWidth,
+      names.reduce((end, name) => end + widthInLegend(name), 10),
+    ),
+  )
+  const height = headHeight + Math.ceil(chart.panels.length / columns) * panelHeight
   const panels = chart.panels.map((panel, index) => {
     const [x, y] = [(index % columns) * panelWidth, headHeight + Math.floor(index / columns) * panelHeight]
     return `<g transform="translate(${x} ${y})">${drawPanel(panel, chart, names, theme)}</g>`
@@ -53,12 +59,15 @@ export function drawChart(chart: Chart, theme: Theme): string {
   ].join('\n')
 }
 
+/** Returns the width of a swatch, its name and the space after it. */
+const widthInLegend = (name: string): number => 44 + name.length * 6.6
+
 function drawLegend(names: readonly string[], theme: Theme): string {
   let x = 10
   const entries = names.map((name, index) => {
     const swatch = `<rect x="${x}" y="36" width="14" height="10" rx="2" fill="${colourOf(index, theme)}"/>`
     const entry = `${swatch}<text x="${x + 20}" y="45">${escaped(name)}</text>`
-    x += 44 + name.length * 6.6
+    x += widthInLegend(name)
     return entry
   })
   return entries.join('')
