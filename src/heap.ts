@@ -1,9 +1,9 @@
 import { setFlagsFromString } from 'node:v8'
 
 /**
- * Lets the process use the compiled code of Node's own modules, which Node contains. V8 refuses it while a flag of V8
- * differs from its default (https://nodejs.org/api/v8.html#v8cacheddataversiontag). `--initial-heap-size` of `npm start`
- * had its whole effect before this call.
+ * Lets the process use the compiled code of Node's own modules, which Node contains. V8 refuses it while certain flags
+ * differ from their defaults, such as `--initial-heap-size` of `npm start`, which had its whole effect before this call
+ * (https://nodejs.org/api/v8.html#v8cacheddataversiontag).
  */
 export function useCompiledCode(): void {
   setFlagsFromString('--initial-heap-size=0')
