@@ -1,9 +1,11 @@
+import { createSecretKey } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { type ChainedEntry, chain, erasure, headOf, newEntryOf, sealOf, system } from '../../src/core/index.ts'
 import { mulberry32 } from '../../src/simulator/control/faults.ts'
-import { another, auditKey, chainOf, found, type Written } from '../support/audit-chains.ts'
+import { another, chainOf, found, sealingKey, type Written } from '../support/audit-chains.ts'
 
 const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 1e9))
+const foreignKey = createSecretKey(Buffer.alloc(32, 8))
 const chainsOfEach = Number(process.env['CHAINS'] ?? 25)
 
 describe(`a chain of entries (SEED=${seed})`, () => {
@@ -110,10 +112,10 @@ describe(`a chain of entries (SEED=${seed})`, () => {
       const last = shorter.at(-1)
       if (!last) continue
       const fitted = { seq: last.seq, hash: last.hash }
-      const stolen = { ...fitted, seal: sealOf(Buffer.alloc(32, 8), requestId, fitted) }
+      const stolen = { ...fitted, seal: sealOf(foreignKey, requestId, fitted) }
       expect(found({ ...written, entries: shorter, head: stolen }).join()).toContain('anchor')
       // With an older head of ours, the request reveals the removal.
-      const older = { ...fitted, seal: sealOf(auditKey, requestId, fitted) }
+      const older = { ...fitted, seal: sealOf(sealingKey, requestId, fitted) }
       const changed = shorter.findLast(({ after }) => after !== null)
       if (changed && changed.version !== entries.at(-1)?.version)
         expect(found({ ...written, entries: shorter, head: older })).toContain('request')
@@ -129,7 +131,7 @@ describe(`a chain of entries (SEED=${seed})`, () => {
       const forged = chain(written.entries[place - 1], rewritten, { from: 'chat' })
       const whole = { ...written, entries: [...written.entries.slice(0, place), ...forged] }
       expect(found(whole)).not.toEqual([])
-      const head = headOf(Buffer.alloc(32, 8), forged, true) ?? null
+      const head = headOf(foreignKey, forged, true) ?? null
       expect(found({ ...whole, head }).join()).toContain('anchor')
     }
   })
@@ -159,7 +161,7 @@ describe(`a chain of entries (SEED=${seed})`, () => {
       const { tenantId, at } = entries[0] ?? { tenantId: '', at: '' }
       const erasureEntry = { requestId, tenantId, at, actor: system, action: erasure, data: { entries: [place + 1] } }
       const all = [...bare, ...chain(entries.at(-1), [newEntryOf(erasureEntry)], { from: 'command line' })]
-      const head = headOf(auditKey, all, true) ?? null
+      const head = headOf(sealingKey, all, true) ?? null
       expect(found({ ...written, entries: all, head })).toEqual([])
     }
   })

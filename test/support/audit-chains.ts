@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { createSecretKey, randomUUID } from 'node:crypto'
 import {
   type AuditEntry,
   type ChainedEntry,
@@ -21,11 +21,12 @@ export interface Written extends StoredChain {
 }
 
 export const auditKey = Buffer.alloc(32, 7)
+export const sealingKey = createSecretKey(auditKey)
 
 /** Returns the findings of the proof, by kind and place. */
 export const found = (stored: StoredChain): string[] => {
   const { head, requestId } = stored
-  const isSealed = head !== null && head.seal === sealOf(auditKey, requestId, head)
+  const isSealed = head !== null && head.seal === sealOf(sealingKey, requestId, head)
   return verify(stored, isSealed).map(({ kind, entry }) => (entry === null ? kind : `${kind} ${entry}`))
 }
 
@@ -63,7 +64,7 @@ export function chainOf(count: number, random: () => number): Written {
       random() < 0.8 || entries.length + additions.length >= count ? { version, before, after: request } : undefined
     entries = [...entries, ...chain(entries.at(-1), additions.map(newEntryOf), origin, state)]
   }
-  const head = headOf(auditKey, entries, true)
+  const head = headOf(sealingKey, entries, true)
   if (!head) throw new Error('a chain has an entry')
   const { status } = request
   return { requestId, entries, head, request: { tenantId, version, status, body: asStored(request) } }

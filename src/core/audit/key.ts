@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, createSecretKey } from 'node:crypto'
 import { type ChainHead, sealOf } from './chain.ts'
 
 /** Returns a name of a key that may be shown and stored: nobody can find the key from it. */
@@ -31,8 +31,9 @@ export interface AuditKeyFacts {
  */
 export function compareKey(key: Uint8Array | undefined, { recorded, heads }: StoredSeals): AuditKeyFacts {
   const fingerprint = key && fingerprintOf(key)
+  const sealingKey = key && createSecretKey(key)
   const seals = ({ requestId, seal, ...head }: StoredSeals['heads'][number]) =>
-    key !== undefined && seal === sealOf(key, requestId, head)
+    sealingKey !== undefined && seal === sealOf(sealingKey, requestId, head)
   const fits = recorded === undefined ? heads.filter(seals).length * 2 >= heads.length : recorded === fingerprint
   return { fits, fingerprint, needed: recorded }
 }
