@@ -1,7 +1,7 @@
 import '../../src/private-umask.ts'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { table } from './figures.ts'
 import { acceptsPart, burstPart, completionPart, floodPart, ms, nameOf, ratio, readsPart, soakPart } from './parts.ts'
 import { openPlaces, variablesOf } from './places.ts'
@@ -11,6 +11,7 @@ import { scalePart } from './scale.ts'
 import { startService } from './service.ts'
 import { startsPart } from './starts.ts'
 import { measureTurns } from './turns.ts'
+import { type VersionRow, versionParts } from './versions.ts'
 
 /** The parts that can be measured, by their names on the command line. */
 const parts: Readonly<Record<string, (folder: string) => Promise<PartReport>>> = {
@@ -33,13 +34,15 @@ const onRequest = ['scale', 'soak-embedded', 'soak-server']
  * `docs/performance.md`. `npm run bench -- reads turns` measures only these parts and leaves the others unchanged. Prints
  * the change since the last recorded run; with `--compare` it writes nothing. A worse figure never changes the exit code:
  * machines and their load differ.
+ *
+ * `npm run bench -- --before <folder> turns` compares this version with the checkout in the folder instead, in turns. It
+ * writes nothing. The folder needs its packages (`npm ci`).
  */
 async function main(args: readonly string[]): Promise<void> {
+  if (args[0] === '--before') return compareVersions(args[1], args.slice(2))
   const onlyCompares = args.includes('--compare')
   const wanted = args.filter((one) => one !== '--compare')
-  const unknown = wanted.filter((name) => !(name in parts))
-  if (unknown.length > 0)
-    throw new Error(`Unknown part: ${unknown.join(', ')}. The parts are ${Object.keys(parts).join(', ')}.`)
+  mustBeIn(parts, wanted)
   console.log(`${machine()}. All parts take about ten minutes and 8 GB of disk. Run them on an idle machine.`)
   const rows: string[][] = []
   const worse: string[] = []
@@ -69,10 +72,30 @@ async function main(args: readonly string[]): Promise<void> {
   console.log(`\n${verdict}`)
 }
 
-async function inPlaces(
-  folder: string,
-  measure: (places: ReturnType<typeof openPlaces>) => Promise<PartReport>,
-): Promise<PartReport> {
+function mustBeIn(known: object, wanted: readonly string[]): void {
+  const unknown = wanted.filter((name) => !(name in known))
+  if (unknown.length > 0)
+    throw new Error(`Unknown part: ${unknown.join(', ')}. The parts are ${Object.keys(known).join(', ')}.`)
+}
+
+async function compareVersions(before: string | undefined, wanted: readonly string[]): Promise<void> {
+  if (before === undefined) throw new Error('Name the folder of the earlier version after --before.')
+  mustBeIn(versionParts, wanted)
+  const versions = [resolve(before), resolve(import.meta.dirname, '../..')] as const
+  console.log(`${machine()}. Before: ${versions[0]}. After: ${versions[1]}. Run it on an idle machine.`)
+  const folder = mkdtempSync(join(tmpdir(), 'quartermaster-bench-'))
+  const rows: VersionRow[] = []
+  try {
+    for (const [name, compare] of Object.entries(versionParts))
+      if (wanted.length === 0 || wanted.includes(name))
+        rows.push(...(await inPlaces(folder, (places) => compare(versions, places, folder))))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+  console.log(table(['figure', 'before', 'after', 'after ÷ before'], rows))
+}
+
+async function inPlaces<T>(folder: string, measure: (places: ReturnType<typeof openPlaces>) => Promise<T>): Promise<T> {
   const places = openPlaces(folder)
   return measure(places).finally(() => places.close())
 }

@@ -254,6 +254,6 @@ export async function soakPart(places: Places, engine: Engine, soak: Soak = long
 
 const count = (size: number): string => size.toLocaleString('en')
 export const ms = (value: number): string => `${value.toFixed(value < 100 ? 2 : 0)} ms`
-const perSecondOf = (value: number): string => `${value.toFixed(0)}/s`
+export const perSecondOf = (value: number): string => `${value.toFixed(0)}/s`
 export const megabytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(0)} MiB`
 export const ratio = (value: number, floor: number): string => `${(value / floor).toFixed(2)}×`

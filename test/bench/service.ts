@@ -54,11 +54,13 @@ export async function startService(
   }
 }
 
+/** This version of the project. */
+const thisVersion = fileURLToPath(new URL('../..', import.meta.url))
+
 /** Builds the bundle in a folder, as for a deployment. Returns its program, for {@link startService}. */
-export function buildBundle(folder: string): string {
+export function buildBundle(folder: string, version: string = thisVersion): string {
   const bundle = join(folder, 'dist')
-  const build = fileURLToPath(new URL('../../deploy/build.ts', import.meta.url))
-  execFileSync(process.execPath, [build, bundle], { stdio: 'pipe' })
+  execFileSync(process.execPath, [join(version, 'deploy/build.ts'), bundle], { stdio: 'pipe' })
   return join(bundle, 'main.js')
 }
 
@@ -66,11 +68,18 @@ export function buildBundle(folder: string): string {
 export const deployedEnvironment = { MALLOC_ARENA_MAX: '2' }
 
 /** Returns the flags of Node in `npm start`. */
-export function startFlags(): string[] {
-  const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+export function startFlags(version: string = thisVersion): string[] {
+  const { scripts } = JSON.parse(readFileSync(join(version, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>
   }
   return [...(scripts['start'] ?? '').matchAll(/--\S+/g)].map(([flag]) => flag)
+}
+
+/** Returns the resident memory of the service, in bytes, from its metrics. */
+export async function residentBytes(url: string, metricsToken?: string): Promise<number> {
+  const headers = { ...(metricsToken !== undefined && { authorization: `Bearer ${metricsToken}` }) }
+  const text = await (await fetch(`${url}/metrics`, { headers })).text()
+  return Number(/^process_resident_memory_bytes (\S+)/m.exec(text)?.[1])
 }
 
 /**

@@ -6,7 +6,7 @@ import { quantile } from './figures.ts'
 import { megabytes, ms, ratio } from './parts.ts'
 import type { Places } from './places.ts'
 import type { PartReport, Row } from './report.ts'
-import { buildBundle, deployedEnvironment, startFlags, startService } from './service.ts'
+import { buildBundle, deployedEnvironment, residentBytes, startFlags, startService } from './service.ts'
 
 /** One start: the time until `/readyz` answers 200, and the memory of the process then. */
 interface Start {
@@ -76,16 +76,15 @@ async function serverSettings(folder: string, form: Form, places: Places): Promi
   return productionSettings(files, databaseUrl)
 }
 
-async function startOnce(
+/** Starts a program, reads its figures and stops it. */
+export async function startOnce(
   dataDir: string,
   program: string,
   flagsOfNode: readonly string[],
   settings: Record<string, string>,
 ): Promise<Start> {
   const service = await startService(dataDir, settings, program, flagsOfNode)
-  const headers = { authorization: `Bearer ${settings['METRICS_TOKEN']}` }
-  const text = await (await fetch(`${service.url}/metrics`, { headers })).text()
+  const bytes = await residentBytes(service.url, settings['METRICS_TOKEN'])
   await service.stop()
-  const bytes = Number(/^process_resident_memory_bytes (\S+)/m.exec(text)?.[1])
   return { milliseconds: service.milliseconds, bytes }
 }

@@ -110,8 +110,8 @@ function acknowledgedOnce({ submitted, events, ends }: Story): string[] {
 function endedInTime({ submitted, events, ends }: Story, { lastUp, options }: World): string[] {
   const acts = events.filter(({ event }) => event === 'acknowledged' || event === 'decided').map(({ at }) => at)
   const since = Math.max(lastUp, ...acts)
-  return ends.flatMap(({ status, timeline }) => {
-    if (!endsOf(submitted?.asks).includes(status)) return [`is ${status} in the end`]
+  return ends.flatMap(({ status, problem, timeline }) => {
+    if (!endsOf(submitted?.asks).includes(status)) return [`is ${status} in the end${problem ? `: ${problem}` : ''}`]
     const ended = timeline.find(({ action }) => action === status)?.at ?? Number.POSITIVE_INFINITY
     const seconds = (ended - since) / 1000
     return seconds > options.terminalSeconds ? [`ended ${seconds.toFixed(1)} s after the last start`] : []

@@ -63,10 +63,10 @@ export const historyEvent = z.discriminatedUnion('event', [
     ...{ at, n, card: z.enum(cardKinds), chat: z.string(), unheard: z.boolean().optional() },
   }),
   z.object({ event: z.literal('webhook'), at, id: z.string(), type: z.string(), requestId }),
-  /** The final state of a request in the service, with its timeline and decisions. */
+  /** The final state of a request in the service, with its timeline and decisions. `problem`: the code, if it failed. */
   z.object({
     event: z.literal('end'),
-    ...{ at, n, requestId, status: z.string() },
+    ...{ at, n, requestId, status: z.string(), problem: z.string().optional() },
     timeline: z.array(z.object({ at, action: z.string(), by: z.string() })),
     decisions: z.array(z.object({ by: z.string(), verdict, insteadOf: people.optional() })),
   }),

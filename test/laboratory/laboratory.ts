@@ -173,6 +173,7 @@ async function allNotified({ outside, history }: Laboratory, all: readonly numbe
 interface Ended {
   readonly requestId: string
   readonly status: string
+  readonly problem: { readonly code: string } | null
   readonly details: { readonly displayName: string }
   readonly approvals: readonly { readonly decisions: readonly Decided[] }[]
 }
@@ -194,7 +195,7 @@ export async function noteEnds({ clients, history }: Pick<Laboratory, 'clients' 
       people.sam,
       `/requests/v1/?limit=100${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
     )
-    for (const { requestId, status, details, approvals } of page['value'] as Ended[]) {
+    for (const { requestId, status, problem, details, approvals } of page['value'] as Ended[]) {
       const { value } = (await clients.get(people.sam, `/requests/v1/${requestId}/timeline`)) as { value: Line[] }
       const timeline = value.map(({ at, action, actor }) => ({ at: Date.parse(at), action, by: actor.id ?? 'system' }))
       const decisions = approvals.flatMap((stage) =>
@@ -208,6 +209,7 @@ export async function noteEnds({ clients, history }: Pick<Laboratory, 'clients' 
         n: requestNumberIn(details.displayName) ?? 0,
         requestId,
         status,
+        ...(problem && { problem: problem.code }),
         timeline,
         decisions,
       })

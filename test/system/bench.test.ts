@@ -1,5 +1,6 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, inject, it } from 'vitest'
 import { drawChart } from '../bench/chart.ts'
 import { acceptsPart, burstPart, completionPart, floodPart, readsPart } from '../bench/parts.ts'
@@ -11,6 +12,7 @@ import { scaleMeasures } from '../bench/scale.ts'
 import { startService } from '../bench/service.ts'
 import { startsPart } from '../bench/starts.ts'
 import { measureTurns } from '../bench/turns.ts'
+import { versionParts } from '../bench/versions.ts'
 import { newDatabaseUrl } from '../support/database.ts'
 
 const newFolder = () => mkdtempSync(join(inject('runFolder'), 'bench-'))
@@ -92,6 +94,20 @@ describe('the bench at its smallest scale', () => {
     expect(rows).toHaveLength(count)
     for (const [, ours, floor, ratios] of rows)
       for (const number of [ours, floor, ratios].flatMap(numbersIn)) expect(number).toBeGreaterThan(0)
+  })
+
+  it.each([
+    ['starts', 8],
+    ['turns', 4],
+    ['accepts', 10],
+  ] as const)('compares two versions: %s', async (name, count) => {
+    const root = fileURLToPath(new URL('../..', import.meta.url))
+    const rows = await versionParts[name]([root, root], places, newFolder(), {
+      ...{ starts: 1, turns: { warmUp: 2, measured: 3 } },
+      accepts: { rounds: 1, warmUp: 2, calls: { 1: 2, 2: 4 }, pause: 0 },
+    })
+    expect(rows).toHaveLength(count)
+    for (const [, ...cells] of rows) for (const number of cells.flatMap(numbersIn)) expect(number).toBeGreaterThan(0)
   })
 
   it('compares each ratio with that of the last run, and names those that are more than 20 % worse', () => {

@@ -50,7 +50,16 @@ describe('the history checker', () => {
       history(withTimeline('queued', 'pendingApproval', 'approved', 'queued')),
       'is queued in the end',
     ],
-    ['a failed request', history(withTimeline('failed', 'queued', 'provisioning', 'failed')), 'is failed in the end'],
+    [
+      'a failed request, with its problem',
+      history({
+        end: {
+          ...{ ...good.end, status: 'failed', problem: 'interrupted' },
+          timeline: timelineOf('queued', 'provisioning', 'failed'),
+        },
+      }),
+      'is failed in the end: interrupted',
+    ],
     [
       'a request that took longer than a minute after the last start',
       history({
