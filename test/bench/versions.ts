@@ -48,11 +48,9 @@ async function compareStarts(versions: Versions, places: Places, folder: string,
       form === 'sources' ? join(root, 'src/main.ts') : buildBundle(join(folder, `version-${index}`), root),
     )
     for (const engine of engines) {
-      const settings = await Promise.all(
-        versions.map((_, index) => startSettings(folder, places, engine, [form, index])),
-      )
+      const settings = await inTurns(versions, 1, (_, index) => startSettings(folder, places, engine, [form, index]))
       const figures = await inTurns(versions, starts + 1, (root, index) => {
-        const { dataDir, ...variables } = settings[index] ?? { dataDir: folder }
+        const { dataDir, ...variables } = settings[index]?.[0] ?? { dataDir: folder }
         const environment = { ...(form === 'bundle' && deployedEnvironment), ...variables, NODE_COMPILE_CACHE: '' }
         return startOnce(dataDir, programs[index] ?? '', startFlags(root), environment)
       })
