@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { productionSettings } from '../support/production.ts'
@@ -48,43 +48,29 @@ async function compareStarts(versions: Versions, places: Places, folder: string,
       form === 'sources' ? join(root, 'src/main.ts') : buildBundle(join(folder, `version-${index}`), root),
     )
     for (const engine of engines) {
-      const settings = await inTurns(versions, 1, (_, index) => startSettings(folder, places, engine, [form, index]))
+      const settings = [await startSettings(folder, places, engine), await startSettings(folder, places, engine)]
       const figures = await inTurns(versions, starts + 1, (root, index) => {
-        const { dataDir, ...variables } = settings[index]?.[0] ?? { dataDir: folder }
+        const { dataDir = folder, ...variables } = settings[index] ?? {}
         const environment = { ...(form === 'bundle' && deployedEnvironment), ...variables, NODE_COMPILE_CACHE: '' }
         return startOnce(dataDir, programs[index] ?? '', startFlags(root), environment)
       })
       // The first start creates the store.
-      const median = (of: (start: Awaited<ReturnType<typeof startOnce>>) => number) =>
-        both(figures, ([, ...later]) => quantile(later.map(of), 0.5))
-      const mode = engine === 'server' ? 'production, PostgreSQL server' : 'local mode, existing store'
-      rows.push(
-        rowOf(
-          `start to ready, ${form}, ${mode}`,
-          median(({ milliseconds }) => milliseconds),
-          ms,
-        ),
-      )
-      rows.push(
-        rowOf(
-          `memory when ready, ${form}, ${mode}`,
-          median(({ bytes }) => bytes),
-          megabytes,
-        ),
-      )
+      const later = both(figures, (all) => all.slice(1))
+      const times = both(later, (all) => all.map(({ milliseconds }) => milliseconds))
+      const memory = both(later, (all) => all.map(({ bytes }) => bytes))
+      const what = `${form}, ${engine === 'server' ? 'production, PostgreSQL server' : 'local mode, existing store'}`
+      rows.push(rowOf(`start to ready, ${what}`, times, ms), rowOf(`memory when ready, ${what}`, memory, megabytes))
     }
   }
   return rows
 }
 
-async function startSettings(folder: string, places: Places, engine: Engine, names: readonly unknown[]) {
-  const dataDir = join(folder, ['start', engine, ...names].join('-'))
-  mkdirSync(dataDir)
+/** Returns the settings of a new store, with `dataDir`. */
+async function startSettings(folder: string, places: Places, engine: Engine): Promise<Record<string, string>> {
+  const dataDir = mkdtempSync(join(folder, 'data-'))
   if (engine === 'embedded') return { dataDir }
-  const files = `${dataDir}-files`
-  mkdirSync(files)
   const { databaseUrl = '' } = await places.place('server')
-  return { dataDir, ...productionSettings(files, databaseUrl) }
+  return { dataDir, ...productionSettings(mkdtempSync(join(folder, 'files-')), databaseUrl) }
 }
 
 /** Compares turns, `help` with its card, from the activity to its 200. */
@@ -99,16 +85,9 @@ async function compareTurns(versions: Versions, places: Places, _folder: string,
         const times = await inTurns(services, turns.warmUp + turns.measured, ({ url }, _, round) =>
           timed(() => turn(url, { serviceUrl: connector.url, ...spoken(round) })),
         )
-        for (const share of [0.5, 0.95]) {
-          const figure = `turn \`help\`, p${share * 100}, ${nameOf[engine]}`
-          rows.push(
-            rowOf(
-              figure,
-              both(times, (all) => quantile(all.slice(turns.warmUp), share)),
-              ms,
-            ),
-          )
-        }
+        const warm = both(times, (all) => all.slice(turns.warmUp))
+        for (const share of [0.5, 0.95])
+          rows.push(rowOf(`turn \`help\`, p${share * 100}, ${nameOf[engine]}`, warm, ms, share))
       })
   } finally {
     await connector.close()
@@ -134,26 +113,13 @@ async function compareAccepts(versions: Versions, places: Places, folder: string
             await setTimeout(pause)
             return { rate, p99: quantile(times, 0.99) }
           })
-          const median = (of: (round: { rate: number; p99: number }) => number) =>
-            both(figures, (all) => quantile(all.map(of), 0.5))
           const figure = `accept, ${callers === '1' ? 'one caller' : `${callers} callers`}, ${nameOf[engine]}`
-          rows.push(
-            rowOf(
-              figure,
-              median(({ rate }) => rate),
-              perSecondOf,
-            ),
-          )
-          rows.push(
-            rowOf(
-              `${figure}, p99`,
-              median(({ p99 }) => p99),
-              ms,
-            ),
-          )
+          const rates = both(figures, (all) => all.map(({ rate }) => rate))
+          const slowest = both(figures, (all) => all.map(({ p99 }) => p99))
+          rows.push(rowOf(figure, rates, perSecondOf), rowOf(`${figure}, p99`, slowest, ms))
         }
-        const bytes = await Promise.all(services.map(({ url }) => residentBytes(url)))
-        rows.push(rowOf(`memory after these requests, ${nameOf[engine]}`, [bytes[0] ?? 0, bytes[1] ?? 0], megabytes))
+        const memory = await inTurns(services, 1, ({ url }) => residentBytes(url))
+        rows.push(rowOf(`memory after these requests, ${nameOf[engine]}`, memory, megabytes))
       })
   } finally {
     await tenant.kill()
@@ -177,9 +143,16 @@ async function inTurns<T, R>(
 
 const both = <T, R>([before, after]: Pair<T>, of: (one: T) => R): Pair<R> => [of(before), of(after)]
 
-const rowOf = (figure: string, [before, after]: Pair<number>, show: (value: number) => string): VersionRow => [
-  ...([figure, show(before), show(after), ratio(after, before)] as const),
-]
+/** Compares the medians of both samples, or another quantile. */
+function rowOf(
+  figure: string,
+  samples: Pair<readonly number[]>,
+  show: (value: number) => string,
+  share = 0.5,
+): VersionRow {
+  const [before, after] = both(samples, (all) => quantile(all, share))
+  return [figure, show(before), show(after), ratio(after, before)]
+}
 
 /** Runs both versions at the same time, each with a store of its own, while the work lasts. */
 async function withServices(
