@@ -8,7 +8,7 @@ import { openPlaces, variablesOf } from './places.ts'
 import { compareWithRecord, comparison, record } from './record.ts'
 import { head, machine, type PartReport, type Row, writeReport } from './report.ts'
 import { scalePart } from './scale.ts'
-import { startService } from './service.ts'
+import { startService, thisVersion } from './service.ts'
 import { startsPart } from './starts.ts'
 import { measureTurns } from './turns.ts'
 import { type VersionRow, versionParts } from './versions.ts'
@@ -81,7 +81,7 @@ function mustBeIn(known: object, wanted: readonly string[]): void {
 async function compareVersions(before: string | undefined, wanted: readonly string[]): Promise<void> {
   if (before === undefined) throw new Error('Name the folder of the earlier version after --before.')
   mustBeIn(versionParts, wanted)
-  const versions = [resolve(before), resolve(import.meta.dirname, '../..')] as const
+  const versions = [resolve(before), thisVersion] as const
   console.log(`${machine()}. Before: ${versions[0]}. After: ${versions[1]}. Run it on an idle machine.`)
   const folder = mkdtempSync(join(tmpdir(), 'quartermaster-bench-'))
   const rows: VersionRow[] = []

@@ -55,7 +55,7 @@ export async function startService(
 }
 
 /** This version of the project. */
-const thisVersion = fileURLToPath(new URL('../..', import.meta.url))
+export const thisVersion = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Builds the bundle in a folder, as for a deployment. Returns its program, for {@link startService}. */
 export function buildBundle(folder: string, version: string = thisVersion): string {
