@@ -11,7 +11,7 @@ import { scalePart } from './scale.ts'
 import { startService, thisVersion } from './service.ts'
 import { startsPart } from './starts.ts'
 import { measureTurns } from './turns.ts'
-import { type VersionRow, versionParts } from './versions.ts'
+import { versionParts } from './versions.ts'
 
 /** The parts that can be measured, by their names on the command line. */
 const parts: Readonly<Record<string, (folder: string) => Promise<PartReport>>> = {
@@ -35,11 +35,12 @@ const onRequest = ['scale', 'soak-embedded', 'soak-server']
  * the change since the last recorded run; with `--compare` it writes nothing. A worse figure never changes the exit code:
  * machines and their load differ.
  *
- * `npm run bench -- --before <folder> turns` compares this version with the checkout in the folder instead, in turns. It
- * writes nothing. The folder needs its packages (`npm ci`).
+ * `npm run bench -- --before <folder> turns` compares the checkout in the folder with this one instead, and records
+ * nothing. The folder needs its packages (`npm ci`).
  */
 async function main(args: readonly string[]): Promise<void> {
-  if (args[0] === '--before') return compareVersions(args[1], args.slice(2))
+  const before = args.indexOf('--before')
+  if (before >= 0) return compareVersions(args[before + 1], args.toSpliced(before, 2))
   const onlyCompares = args.includes('--compare')
   const wanted = args.filter((one) => one !== '--compare')
   mustBeIn(parts, wanted)
@@ -83,16 +84,16 @@ async function compareVersions(before: string | undefined, wanted: readonly stri
   mustBeIn(versionParts, wanted)
   const versions = [resolve(before), thisVersion] as const
   console.log(`${machine()}. Before: ${versions[0]}. After: ${versions[1]}. Run it on an idle machine.`)
-  const folder = mkdtempSync(join(tmpdir(), 'quartermaster-bench-'))
-  const rows: VersionRow[] = []
-  try {
-    for (const [name, compare] of Object.entries(versionParts))
-      if (wanted.length === 0 || wanted.includes(name))
-        rows.push(...(await inPlaces(folder, (places) => compare(versions, places, folder))))
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
+  for (const [name, compare] of Object.entries(versionParts)) {
+    if (wanted.length > 0 && !wanted.includes(name)) continue
+    const folder = mkdtempSync(join(tmpdir(), 'quartermaster-bench-'))
+    try {
+      const rows = await inPlaces(folder, (places) => compare(versions, places, folder))
+      console.log(table(['figure', 'before', 'after', 'after ÷ before'], rows))
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
   }
-  console.log(table(['figure', 'before', 'after', 'after ÷ before'], rows))
 }
 
 async function inPlaces<T>(folder: string, measure: (places: ReturnType<typeof openPlaces>) => Promise<T>): Promise<T> {

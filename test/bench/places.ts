@@ -36,7 +36,7 @@ export function openPlaces(folder: string) {
     async place(engine: Engine, roundTrip = 0): Promise<Place> {
       count += 1
       const dataDir = join(folder, `store-${count}`)
-      mkdirSync(dataDir, { recursive: true })
+      mkdirSync(dataDir)
       if (engine === 'embedded') return { dataDir }
       server ??= startDatabase(folder, { fsync: true })
       const databaseUrl = await newDatabase((await server).url, `bench_${count}`)

@@ -75,11 +75,13 @@ export function startFlags(version: string = thisVersion): string[] {
   return [...(scripts['start'] ?? '').matchAll(/--\S+/g)].map(([flag]) => flag)
 }
 
-/** Returns the resident memory of the service, in bytes, from its metrics. */
+/** Returns the resident memory of the service, in bytes, from its metrics. Throws if they do not contain it. */
 export async function residentBytes(url: string, metricsToken?: string): Promise<number> {
   const headers = { ...(metricsToken !== undefined && { authorization: `Bearer ${metricsToken}` }) }
   const text = await (await fetch(`${url}/metrics`, { headers })).text()
-  return Number(/^process_resident_memory_bytes (\S+)/m.exec(text)?.[1])
+  const bytes = Number(/^process_resident_memory_bytes (\S+)/m.exec(text)?.[1])
+  if (!Number.isFinite(bytes)) throw new Error(`${url}/metrics names no resident memory: ${text.slice(0, 200)}`)
+  return bytes
 }
 
 /**

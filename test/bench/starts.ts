@@ -84,7 +84,6 @@ export async function startOnce(
   settings: Record<string, string>,
 ): Promise<Start> {
   const service = await startService(dataDir, settings, program, flagsOfNode)
-  const bytes = await residentBytes(service.url, settings['METRICS_TOKEN'])
-  await service.stop()
+  const bytes = await residentBytes(service.url, settings['METRICS_TOKEN']).finally(() => service.stop())
   return { milliseconds: service.milliseconds, bytes }
 }

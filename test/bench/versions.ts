@@ -27,7 +27,7 @@ type Pair<T> = readonly [before: T, after: T]
 /** The folders of two checkouts with their packages: the earlier version and the later one. */
 export type Versions = Pair<string>
 
-/** The scale of a measurement. The median of the rounds counts. */
+/** The scale of a measurement. `pause`: milliseconds after each round, for the jobs of its requests. */
 const usual = {
   starts: 5,
   turns: { warmUp: 300, measured: 1000 },
@@ -73,7 +73,7 @@ async function startSettings(folder: string, places: Places, engine: Engine): Pr
   return { dataDir, ...productionSettings(mkdtempSync(join(folder, 'files-')), databaseUrl) }
 }
 
-/** Compares turns, `help` with its card, from the activity to its 200. */
+/** Compares turns, `help` with its card, from the activity to its 200. Both services run at the same time. */
 async function compareTurns(versions: Versions, places: Places, _folder: string, { turns } = usual) {
   const rows: VersionRow[] = []
   const connector = await startBareConnector()
@@ -82,9 +82,13 @@ async function compareTurns(versions: Versions, places: Places, _folder: string,
     for (const engine of engines)
       await withServices(versions, places, engine, {}, async (services) => {
         const spoken = (round: number) => ({ text: 'help', personId: ids.at(round % ids.length) ?? '' })
-        const times = await inTurns(services, turns.warmUp + turns.measured, ({ url }, _, round) =>
-          timed(() => turn(url, { serviceUrl: connector.url, ...spoken(round) })),
-        )
+        const replies = connector.replies()
+        const times = await inTurns(services, turns.warmUp + turns.measured, ({ url }, _, round) => {
+          if (round === turns.warmUp) globalThis.gc?.()
+          return timed(() => turn(url, { serviceUrl: connector.url, ...spoken(round) }))
+        })
+        const [sent, wanted] = [connector.replies() - replies, 2 * (turns.warmUp + turns.measured)]
+        if (sent !== wanted) throw new Error(`${sent} replies to ${wanted} turns`)
         const warm = both(times, (all) => all.slice(turns.warmUp))
         for (const share of [0.5, 0.95])
           rows.push(rowOf(`turn \`help\`, p${share * 100}, ${nameOf[engine]}`, warm, ms, share))
@@ -95,28 +99,33 @@ async function compareTurns(versions: Versions, places: Places, _folder: string,
   return rows
 }
 
-/** Compares requests that are answered 202: how many each second, and how long the slowest hundredth takes. */
+/**
+ * Compares requests that are answered 202: how many each second (the median of the rounds), and the time within which 99 %
+ * are answered (of all rounds). Both services run at the same time, with one tenant.
+ */
 async function compareAccepts(versions: Versions, places: Places, folder: string, { accepts } = usual) {
   const rows: VersionRow[] = []
   const { rounds, warmUp, calls, pause } = accepts
   const tenant = await startTenant(mkdtempSync(join(folder, 'tenant-')))
-  const token = await tokenOf({ simulatorUrl: tenant.url }, people.kim.id)
   try {
+    const token = await tokenOf({ simulatorUrl: tenant.url }, people.kim.id)
     for (const engine of engines)
       await withServices(versions, places, engine, tenant.urls, async (services) => {
         for (const { url } of services) await perSecond(warmUp, 4, () => requestSite(url, token))
+        await setTimeout(pause)
         for (const [callers, count] of Object.entries(calls)) {
           const figures = await inTurns(services, rounds, async ({ url }) => {
+            globalThis.gc?.()
             const times: number[] = []
             const call = async () => void times.push(await timed(() => requestSite(url, token)))
             const rate = await perSecond(count, Number(callers), call)
             await setTimeout(pause)
-            return { rate, p99: quantile(times, 0.99) }
+            return { rate, times }
           })
           const figure = `accept, ${callers === '1' ? 'one caller' : `${callers} callers`}, ${nameOf[engine]}`
           const rates = both(figures, (all) => all.map(({ rate }) => rate))
-          const slowest = both(figures, (all) => all.map(({ p99 }) => p99))
-          rows.push(rowOf(figure, rates, perSecondOf), rowOf(`${figure}, p99`, slowest, ms))
+          const times = both(figures, (all) => all.flatMap((round) => round.times))
+          rows.push(rowOf(figure, rates, perSecondOf), rowOf(`${figure}, p99`, times, ms, 0.99))
         }
         const memory = await inTurns(services, 1, ({ url }) => residentBytes(url))
         rows.push(rowOf(`memory after these requests, ${nameOf[engine]}`, memory, megabytes))
@@ -129,22 +138,28 @@ async function compareAccepts(versions: Versions, places: Places, folder: string
 
 const engines = ['embedded', 'server'] as const
 
-/** Runs each of two things in turns, so that both run under the same load of the machine. Returns their results. */
-async function inTurns<T, R>(
+/**
+ * Runs each of two things in turns, so that both run under the same load of the machine. Each of them begins every other
+ * round. Returns their results.
+ */
+export async function inTurns<T, R>(
   pair: Pair<T>,
   rounds: number,
   once: (one: T, index: number, round: number) => Promise<R>,
 ): Promise<Pair<R[]>> {
   const results: Pair<R[]> = [[], []]
-  for (let round = 0; round < rounds; round += 1)
-    for (const [index, one] of pair.entries()) results[index]?.push(await once(one, index, round))
+  for (let round = 0; round < rounds; round += 1) {
+    const turns = [...pair.entries()]
+    for (const [index, one] of round % 2 === 0 ? turns : turns.toReversed())
+      results[index]?.push(await once(one, index, round))
+  }
   return results
 }
 
 const both = <T, R>([before, after]: Pair<T>, of: (one: T) => R): Pair<R> => [of(before), of(after)]
 
 /** Compares the medians of both samples, or another quantile. */
-function rowOf(
+export function rowOf(
   figure: string,
   samples: Pair<readonly number[]>,
   show: (value: number) => string,

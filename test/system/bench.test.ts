@@ -12,7 +12,7 @@ import { scaleMeasures } from '../bench/scale.ts'
 import { startService } from '../bench/service.ts'
 import { startsPart } from '../bench/starts.ts'
 import { measureTurns } from '../bench/turns.ts'
-import { versionParts } from '../bench/versions.ts'
+import { inTurns, rowOf, versionParts } from '../bench/versions.ts'
 import { newDatabaseUrl } from '../support/database.ts'
 
 const newFolder = () => mkdtempSync(join(inject('runFolder'), 'bench-'))
@@ -108,6 +108,20 @@ describe('the bench at its smallest scale', () => {
     })
     expect(rows).toHaveLength(count)
     for (const [, ...cells] of rows) for (const number of cells.flatMap(numbersIn)) expect(number).toBeGreaterThan(0)
+  })
+
+  it('runs two versions in turns, and divides the later one by the earlier one', async () => {
+    const order: string[] = []
+    const results = await inTurns(['before', 'after'], 3, async (one, index, round) => {
+      order.push(one)
+      return 10 * index + round
+    })
+    expect(order).toEqual(['before', 'after', 'after', 'before', 'before', 'after'])
+    expect(results).toEqual([
+      [0, 1, 2],
+      [10, 11, 12],
+    ])
+    expect(rowOf('a figure', [[8, 1, 4], [2]], String)).toEqual(['a figure', '4', '2', '0.50×'])
   })
 
   it('compares each ratio with that of the last run, and names those that are more than 20 % worse', () => {
