@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { freePort } from '../../src/app/free-port.ts'
 import { contoso } from '../../src/simulator/tenant/contoso.ts'
 import { type ProductProcess, startProduct } from '../support/process.ts'
@@ -55,7 +54,7 @@ export async function startService(
 }
 
 /** This version of the project. */
-export const thisVersion = fileURLToPath(new URL('../..', import.meta.url))
+export const thisVersion = join(import.meta.dirname, '../..')
 
 /** Builds the bundle in a folder, as for a deployment. Returns its program, for {@link startService}. */
 export function buildBundle(folder: string, version: string = thisVersion): string {
