@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { productionSettings } from '../support/production.ts'
@@ -36,7 +36,7 @@ export async function startsPart(folder: string, places: Places, { rounds = 3 } 
   const floor = fileURLToPath(new URL('./bare-start.ts', import.meta.url))
   const programs = { floor, sources: 'main.ts', bundle: buildBundle(folder) }
   const servers = new Map<Form, Record<string, string>>()
-  for (const form of forms) servers.set(form, await serverSettings(folder, form, places))
+  for (const form of forms) servers.set(form, await serverSettings(folder, places))
   const starts = situations.map(() => new Map<Form, Start[]>(forms.map((form) => [form, []])))
   for (let round = 0; round < rounds; round += 1) {
     for (const form of forms) {
@@ -69,11 +69,10 @@ export async function startsPart(folder: string, places: Places, { rounds = 3 } 
   return { rows, charts: {} }
 }
 
-async function serverSettings(folder: string, form: Form, places: Places): Promise<Record<string, string>> {
-  const files = join(folder, `files-${form}`)
-  mkdirSync(files)
+/** Returns the settings of production with a new store on the server. */
+export async function serverSettings(folder: string, places: Places): Promise<Record<string, string>> {
   const { databaseUrl = '' } = await places.place('server')
-  return productionSettings(files, databaseUrl)
+  return productionSettings(mkdtempSync(join(folder, 'files-')), databaseUrl)
 }
 
 /** Starts a program, reads its figures and stops it. */

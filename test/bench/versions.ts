@@ -1,7 +1,6 @@
 import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { productionSettings } from '../support/production.ts'
 import { people } from '../support/teams-user.ts'
 import { startBareConnector, turn } from './chat.ts'
 import { perSecond, quantile, timed } from './figures.ts'
@@ -19,7 +18,7 @@ import {
   startTenant,
   tokenOf,
 } from './service.ts'
-import { startOnce } from './starts.ts'
+import { serverSettings, startOnce } from './starts.ts'
 
 /** One figure of two versions, and the ratio of the later one to the earlier one. */
 export type VersionRow = readonly [figure: string, before: string, after: string, ratio: string]
@@ -68,9 +67,7 @@ async function compareStarts(versions: Versions, places: Places, folder: string,
 /** Returns the settings of a new store, with `dataDir`. */
 async function startSettings(folder: string, places: Places, engine: Engine): Promise<Record<string, string>> {
   const dataDir = mkdtempSync(join(folder, 'data-'))
-  if (engine === 'embedded') return { dataDir }
-  const { databaseUrl = '' } = await places.place('server')
-  return { dataDir, ...productionSettings(mkdtempSync(join(folder, 'files-')), databaseUrl) }
+  return engine === 'embedded' ? { dataDir } : { dataDir, ...(await serverSettings(folder, places)) }
 }
 
 /** Compares turns, `help` with its card, from the activity to its 200. Both services run at the same time. */

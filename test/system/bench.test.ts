@@ -1,6 +1,5 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, inject, it } from 'vitest'
 import { drawChart } from '../bench/chart.ts'
 import { acceptsPart, burstPart, completionPart, floodPart, readsPart } from '../bench/parts.ts'
@@ -9,7 +8,7 @@ import { readNames } from '../bench/reads.ts'
 import { compareWithRecord, record } from '../bench/record.ts'
 import { writeReport } from '../bench/report.ts'
 import { scaleMeasures } from '../bench/scale.ts'
-import { startService } from '../bench/service.ts'
+import { startService, thisVersion } from '../bench/service.ts'
 import { startsPart } from '../bench/starts.ts'
 import { measureTurns } from '../bench/turns.ts'
 import { inTurns, rowOf, versionParts } from '../bench/versions.ts'
@@ -101,8 +100,7 @@ describe('the bench at its smallest scale', () => {
     ['turns', 4],
     ['accepts', 10],
   ] as const)('compares two versions: %s', async (name, count) => {
-    const root = fileURLToPath(new URL('../..', import.meta.url))
-    const rows = await versionParts[name]([root, root], places, newFolder(), {
+    const rows = await versionParts[name]([thisVersion, thisVersion], places, newFolder(), {
       ...{ starts: 1, turns: { warmUp: 2, measured: 3 } },
       accepts: { rounds: 1, warmUp: 2, calls: { 1: 2, 2: 4 }, pause: 0 },
     })
