@@ -39,6 +39,7 @@ export function drawChart(chart: Chart, theme: Theme): string {
   const width = Math.ceil(
     Math.max(
       columns * panelWidth,
+      32 + chart.title.length * 9.2 + chart.unit.length * 7,
       names.reduce((end, name) => end + widthInLegend(name), 10),
     ),
   )
